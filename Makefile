@@ -1,0 +1,40 @@
+# Two commands: `make demo` and `make test`. Each sets up .venv once, from pinned constraints.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check bench clean
+
+demo: .venv/.ready-core
+	$(BIN)/sfumato demo -o sfumato-demo
+
+test: .venv/.ready-test
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: .venv/.ready-check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: .venv/.ready-test
+	$(BIN)/python benchmarks/run.py
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+
+.venv/.ready-core: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) -e .
+	touch $@
+
+.venv/.ready-test: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) -e '.[test]'
+	touch $@ .venv/.ready-core
+
+.venv/.ready-check: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) -e '.[test,check]'
+	touch $@ .venv/.ready-core .venv/.ready-test
+
+clean:
+	rm -rf .venv sfumato-demo

@@ -1,0 +1,119 @@
+"""sfumato: privacy-preserving data publishing, verified, attacked, measured and explained.
+
+>>> import sfumato as sf
+>>> table = sf.census(200, seed=1)
+>>> sf.models.KAnonymity(k=2).check(sf.classes(table, quasi=["sex", "race"])).holds
+False
+
+Everything is loaded when it is first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato import models
+    from sfumato.data.adult import adult
+    from sfumato.data.census import census
+    from sfumato.data.patients import patients
+    from sfumato.ground.errors import (
+        BundleError,
+        ClaimRefuted,
+        DataError,
+        HierarchyError,
+        Infeasible,
+        ParameterError,
+        PlanError,
+        SfumatoError,
+    )
+    from sfumato.workflow.counting import classes
+    from sfumato.workflow.making import release
+    from sfumato.workflow.plan import Plan
+    from sfumato.workflow.profile import profile
+    from sfumato.workflow.release import Release
+    from sfumato.workflow.verify import verify
+
+_PLACES = {
+    "BundleError": "ground.errors",
+    "ClaimRefuted": "ground.errors",
+    "DataError": "ground.errors",
+    "HierarchyError": "ground.errors",
+    "Infeasible": "ground.errors",
+    "ParameterError": "ground.errors",
+    "Plan": "workflow.plan",
+    "PlanError": "ground.errors",
+    "Release": "workflow.release",
+    "SfumatoError": "ground.errors",
+    "adult": "data.adult",
+    "census": "data.census",
+    "classes": "workflow.counting",
+    "patients": "data.patients",
+    "profile": "workflow.profile",
+}
+
+__all__ = [
+    "BundleError",
+    "ClaimRefuted",
+    "DataError",
+    "HierarchyError",
+    "Infeasible",
+    "ParameterError",
+    "Plan",
+    "PlanError",
+    "Release",
+    "SfumatoError",
+    "__version__",
+    "adult",
+    "census",
+    "classes",
+    "models",
+    "patients",
+    "profile",
+    "release",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its room when it is first asked for."""
+    if name == "models":
+        return import_module("sfumato.models")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'sfumato' has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(f"sfumato.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__
+
+
+class _Door(ModuleType):
+    """The package as a module whose verbs win over the rooms of the same name."""
+
+    @property
+    def release(self) -> Any:
+        """Make a release: ``sfumato.release(plan, frame)``."""
+        return import_module("sfumato.workflow.making").release
+
+    @release.setter
+    def release(self, room: object) -> None:
+        """The room sfumato.release stays reachable by import only."""
+
+    @property
+    def verify(self) -> Any:
+        """Verify a bundle: ``sfumato.verify(folder)``."""
+        return import_module("sfumato.workflow.verify").verify
+
+    @verify.setter
+    def verify(self, room: object) -> None:
+        """The room sfumato.verify stays reachable by import only."""
+
+
+sys.modules[__name__].__class__ = _Door

@@ -1,0 +1,58 @@
+"""Re-identification risk of a table as it stands.
+
+Three adversaries (El Emam and Dankar 2008). The prosecutor knows that his target is in the table and picks a row of
+the class that fits: he is right with probability 1 / class size. The journalist does not know who is in the table and
+needs the population behind it: 1 / population class size. The marketer wants as many people as possible: the average
+over all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risk:
+    """Re-identification risks, each between 0 and 1."""
+
+    prosecutor: float
+    """The highest chance to pick the right row of a target known to be in the table."""
+    journalist: float
+    """The highest chance when the target is only known to be in the population."""
+    marketer: float
+    """The expected share of all rows that are matched rightly."""
+    unique: float
+    """The share of rows that are alone in their class."""
+    at_risk: float
+    """The share of rows whose prosecutor risk is above one fifth."""
+    population_known: bool
+    """Whether the journalist's figure comes from a population; otherwise the table itself stands in for it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        return asdict(self)
+
+
+def risk(sizes: NDArray[np.int64], population: NDArray[np.int64] | None = None) -> Risk:
+    """The risks of rows in classes of these sizes.
+
+    >>> r = risk(np.array([1, 1, 2, 6]))
+    >>> r.prosecutor, r.marketer, r.unique, r.at_risk
+    (1.0, 0.4, 0.2, 0.4)
+    """
+    rows = int(sizes.sum())
+    if not rows:
+        return Risk(prosecutor=0.0, journalist=0.0, marketer=0.0, unique=0.0, at_risk=0.0, population_known=False)
+    behind = sizes if population is None else np.maximum(population, sizes)
+    return Risk(
+        prosecutor=float(1.0 / sizes.min()),
+        journalist=float(1.0 / behind.min()),
+        marketer=float(len(sizes) / rows if population is None else (sizes / behind).sum() / rows),
+        unique=float((sizes == 1).sum() / rows),
+        at_risk=float(sizes[sizes < 5].sum() / rows),
+        population_known=population is not None,
+    )

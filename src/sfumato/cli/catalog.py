@@ -1,0 +1,44 @@
+"""``sfumato models``, ``algorithms`` and ``metrics``: the catalog, read from the code."""
+
+from __future__ import annotations
+
+from sfumato.cli.show import Json, say_json, table
+
+
+def models(as_json: Json = False) -> None:
+    """List the privacy models, with how a plan asks for each."""
+    from sfumato.workflow.catalog import catalog
+
+    rows = [[name, _first(part.make), part.plan] for name, part in catalog().models.items()]
+    _show(["model", "what holds", "in the plan's [privacy]"], rows, as_json)
+
+
+def algorithms(as_json: Json = False) -> None:
+    """List the algorithms."""
+    from sfumato.workflow.catalog import catalog
+
+    rows = [["auto", "Choose by size, models and metric."]]
+    rows += [[name, _first(run)] for name, run in catalog().algorithms.items()]
+    _show(["algorithm", "what it does"], rows, as_json)
+
+
+def metrics(as_json: Json = False) -> None:
+    """List the utility metrics, with direction and range."""
+    from sfumato.workflow.catalog import catalog
+
+    rows = [
+        [name, _first(make), make.direction, f"{make.low:g} to {make.high:g}"]
+        for name, make in catalog().metrics.items()
+    ]
+    _show(["metric", "what it measures", "better", "range"], rows, as_json)
+
+
+def _show(headers: list[str], rows: list[list[str]], as_json: bool) -> None:
+    if as_json:
+        say_json([dict(zip(headers, row, strict=True)) for row in rows])
+    else:
+        table(headers, rows)
+
+
+def _first(thing: object) -> str:
+    return (thing.__doc__ or "").strip().splitlines()[0].replace("``", "")

@@ -1,0 +1,91 @@
+"""``sfumato profile``: look at a table and draft a plan."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.show import Json, say, say_json, table
+
+if TYPE_CHECKING:
+    from sfumato.workflow.profile import Profile
+
+
+def profile(
+    data: Annotated[Path, typer.Argument(help="The data file.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a draft plan here.")] = None,
+    missing: Annotated[list[str] | None, typer.Option("--missing", help="A text that means a missing value.")] = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="The separator of a text file.")] = None,
+    encoding: Annotated[str | None, typer.Option("--encoding", help="The encoding of a text file.")] = None,
+    trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Look at a table: types, uniqueness, suggested roles and hierarchies, risk as it stands."""
+    from sfumato.workflow.draft import draft
+    from sfumato.workflow.profile import profile as look
+
+    _refuse_existing(output, force=force)
+    options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None}
+    reading = {key: value for key, value in options.items() if value is not None}
+    markers = tuple(missing or ())
+    found = look(data, missing=markers, reading=reading)
+    if output is not None:
+        relative = os.path.relpath(data.resolve(), output.resolve().parent)
+        _write(output, draft(found, path=relative, missing=markers, reading=reading))
+    if as_json:
+        say_json({**found.to_json(), "plan": None if output is None else str(output)})
+    else:
+        _show(found, data, output)
+
+
+def _refuse_existing(output: Path | None, *, force: bool) -> None:
+    from sfumato.ground.errors import BundleError
+
+    if output is not None and output.exists() and not force:
+        raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
+
+
+def _write(output: Path, text: str) -> None:
+    from sfumato.ground.errors import BundleError
+
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        half = output.with_name(f".{output.name}.half")
+        half.write_text(text, encoding="utf-8")
+        half.replace(output)
+    except OSError as error:
+        raise BundleError(f"{output} cannot be written: {error.strerror}") from error
+
+
+def _show(found: Profile, data: Path, output: Path | None) -> None:
+    say(f"{found.source}: {found.rows:,} rows, {len(found.columns)} columns")
+    table(
+        ["column", "type", "different", "missing", "bits", "suggested", "why"],
+        [
+            [c.name, c.kind, f"{c.distinct:,}", f"{c.missing:,}", f"{c.bits:.1f}", c.suggestion.role, c.suggestion.why]
+            for c in found.columns
+        ],
+    )
+    table(
+        ["columns together", "rows singled out"],
+        [[" + ".join(one.columns), f"{one.unique:.1%}"] for one in found.combinations[:6]],
+    )
+    risk = found.risk
+    table(
+        [f"risk by {len(found.quasi)} quasi-identifiers, as the table stands", ""],
+        [
+            ["prosecutor: highest chance to find a known member", f"{risk.prosecutor:.1%}"],
+            ["journalist: highest chance (this table stands in for the population)", f"{risk.journalist:.1%}"],
+            ["marketer: expected share of rows matched", f"{risk.marketer:.1%}"],
+            ["rows that are alone", f"{risk.unique:.1%}"],
+            ["rows in groups of fewer than five", f"{risk.at_risk:.1%}"],
+        ],
+    )
+    if output is None:
+        say(f"next: sfumato profile {data} -o plan.toml")
+    else:
+        say(f"next: read {output}, then sfumato release {output}")

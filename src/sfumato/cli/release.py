@@ -1,0 +1,88 @@
+"""``sfumato release``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.show import Json, say, say_json, table, watched
+
+if TYPE_CHECKING:
+    from sfumato.verify.bundle import Verification
+    from sfumato.workflow.release import Release
+
+
+def release(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The bundle to write.")] = Path("release"),
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a key of the plan: --set privacy.k_anonymity=10")
+    ] = None,
+    inside: Annotated[
+        Path | None, typer.Option("--inside", help="Also write the steward's own report, with the original's figures.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a verified release bundle from a plan."""
+    from sfumato.workflow.making import check_output
+    from sfumato.workflow.making import release as make
+    from sfumato.workflow.plan import Plan, with_input
+
+    loaded = Plan.load(plan, changes or [])
+    if data is not None:
+        loaded = with_input(loaded, data)
+    check_output(output, force=force)
+    with watched(quiet=as_json) as work:
+        made = make(loaded, work=work)
+        checked = made.write(output, force=force)
+        if inside is not None:
+            made.write_inside(inside)
+    if as_json:
+        say_json(summary(made, checked, output))
+    else:
+        show(made, checked, output, inside)
+
+
+def summary(made: Release, checked: Verification, output: Path) -> dict[str, object]:
+    """What was made, for programs."""
+    from sfumato.release.manifest import plain
+
+    return {
+        "bundle": str(output),
+        "rows": made.rows.height,
+        "suppressed_rows": made.suppressed_rows,
+        "claims": plain([claim.to_json() for claim in made.claims]),
+        "smallest_class": made.smallest_class,
+        "utility": plain(made.utility),
+        "risk": made.risk,
+        "levels": dict(made.recoding.levels),
+        "search": dict(made.outcome.effort),
+        "verified": checked.holds,
+    }
+
+
+def show(made: Release, checked: Verification, output: Path, inside: Path | None) -> None:
+    """What was made, for people."""
+    from sfumato.models.verdict import titled
+
+    say(f"{output}: {made.rows.height:,} rows released, {made.suppressed_rows:,} suppressed, verified as written")
+    table(
+        ["promised", "reached", "limit", "holds"],
+        [
+            [titled(c.model, c.parameters), f"{c.reached:.6g}", f"{c.sense} {c.limit:.6g}", "yes" if c.holds else "NO"]
+            for c in made.claims
+        ],
+    )
+    table(
+        ["column", "level", "of"],
+        [[name, level, made.recoding.hierarchies[name].height] for name, level in made.recoding.levels.items()],
+    )
+    held = sum(check.holds for check in checked.checks)
+    say(f"{made.plan.metric}: {made.utility[made.plan.metric]:.4g}   checks that hold: {held} of {len(checked.checks)}")
+    say(f"next: open {output / 'report.html'}, or re-check any time with: sfumato verify {output}")
+    if inside is not None:
+        say(f"inside report (do not publish): {inside}")

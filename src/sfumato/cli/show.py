@@ -1,0 +1,78 @@
+"""Tables, progress and JSON on a terminal or in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from sfumato.ground.work import Work
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def say(text: str = "") -> None:
+    """One line for a person."""
+    typer.echo(text)
+
+
+def say_json(content: Any) -> None:
+    """One JSON object on standard output."""
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=2))
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
+    """A table that fits the terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for header in headers:
+        shown.add_column(header, overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(str(cell)) for cell in row))
+    Console(width=None if sys.stdout.isatty() else 110).print(shown)
+
+
+@contextmanager
+def watched(*, quiet: bool = False) -> Iterator[Work]:
+    """Work with a progress bar on a terminal, and without one in a pipe."""
+    from sfumato.ground.work import Work
+
+    if quiet or not sys.stderr.isatty():
+        yield Work()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield Work(progress=_Bars(bar))
+
+
+class _Bars:
+    """One bar per stage."""
+
+    def __init__(self, bar: Bar) -> None:
+        self.bar = bar
+        self.tasks: dict[str, Any] = {}
+
+    def advance(self, stage: str, done: int, total: int) -> None:
+        """Move the stage's bar."""
+        if stage not in self.tasks:
+            self.tasks[stage] = self.bar.add_task(stage, total=total)
+        self.bar.update(self.tasks[stage], completed=done, total=total)

@@ -1,0 +1,176 @@
+"""Tables in files: CSV and TSV as text, Parquet and Arrow with their types, all of them also gzipped."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from sfumato.data.csv_files import parse_csv, render_csv
+from sfumato.data.names import checked_names
+from sfumato.data.table import Table
+from sfumato.ground.arguments import one_of
+from sfumato.ground.errors import DataError, ParameterError
+
+FORMATS = ("csv", "tsv", "parquet", "arrow")
+_EXTENSIONS = {
+    **dict.fromkeys((".csv", ".txt", ".data", ".test", ".dat"), "csv"),
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
+}
+_GZIP = b"\x1f\x8b"
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    quote: str | None = '"',
+    encoding: str = "utf-8",
+    header: bool = True,
+    names: Sequence[str] | None = None,
+    missing: Sequence[str] = (),
+    trim: bool = False,
+    format: str | None = None,  # noqa: A002  the word every reader of tables uses
+) -> Table:
+    """The table in a file. Cells of CSV and TSV stay text as written; Parquet and Arrow keep their types.
+
+    Without ``delimiter`` it is told from the head of the file. ``names`` replaces the header, or names the
+    columns of a file that has none (``header=False``). ``missing`` lists the texts that mean no value: the
+    cells keep them. ``trim`` drops blanks around names and cells. ``format`` is told from the extension.
+    """
+    where, kind = os.fspath(path), _format(path, format)
+    marks = _missing(missing)
+    data = _content(Path(path), where=where)
+    if kind in ("csv", "tsv"):
+        frame = parse_csv(
+            data,
+            where=where,
+            delimiter="\t" if kind == "tsv" and delimiter is None else delimiter,
+            quote=quote,
+            encoding=_codec(encoding),
+            header=header,
+            names=names,
+            trim=trim,
+        )
+    else:
+        frame = _typed(data, kind, names=names, trim=trim, where=where)
+    if not frame.height:
+        raise DataError(f"{where}: the file has a header (columns: {frame.width}) but no rows; at least one is needed")
+    return Table(frame=frame, source=Path(path).name, missing=marks)
+
+
+def write(
+    frame: pl.DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    format: str | None = None,  # noqa: A002  as in read
+) -> None:
+    """The frame is in the file afterwards, as its extension says; equal frames give equal bytes.
+
+    CSV is UTF-8 with LF line ends and quotes where needed; ``delimiter`` is a comma, in TSV a tab. A name
+    that ends in ``.gz`` is compressed. A null becomes an empty field.
+    """
+    where, kind = os.fspath(path), _format(path, format)
+    try:
+        data = _bytes_of(frame, kind, delimiter)
+    except pl.exceptions.PolarsError as fault:
+        raise DataError(f"{where}: the table cannot be written as {kind} ({_first_line(fault)})") from None
+    if where.lower().endswith(".gz"):
+        data = gzip.compress(data, compresslevel=6, mtime=0)
+    try:
+        Path(path).write_bytes(data)
+    except OSError as fault:
+        raise DataError(f"{where}: cannot be written ({fault.strerror}); name a file in a folder that exists") from None
+
+
+def _format(path: str | os.PathLike[str], named: str | None) -> str:
+    """The format that was named, or the one of the extension."""
+    if named is not None:
+        one_of("format", named, FORMATS)
+        return named
+    ends = [end.lower() for end in Path(path).suffixes]
+    end = next((end for end in reversed(ends) if end != ".gz"), "")
+    if end not in _EXTENSIONS:
+        raise DataError(
+            f"{os.fspath(path)}: the extension {end or 'none'} is not known; known are "
+            f"{', '.join(_EXTENSIONS)} (also with .gz), or say format={' | '.join(map(repr, FORMATS))}"
+        )
+    return _EXTENSIONS[end]
+
+
+def _missing(texts: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise ParameterError(f"missing must be a list of texts such as ['?', 'NA'], not {texts!r}")
+    return tuple(texts)
+
+
+def _codec(encoding: str) -> str:
+    try:
+        "".encode(encoding)
+    except LookupError:
+        raise ParameterError(
+            f"encoding {encoding!r} is not known; utf-8, latin-1, cp1252 and utf-16 are among those that are"
+        ) from None
+    return encoding
+
+
+def _content(file: Path, *, where: str) -> bytes:
+    """What the file holds, decompressed."""
+    if file.is_dir():
+        raise DataError(f"{where}: is a folder; name a file in it")
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{where}: there is no such file; check the name and the folder {file.parent}") from None
+    except OSError as fault:
+        raise DataError(f"{where}: cannot be read ({fault.strerror}); check its permissions") from None
+    if data.startswith(_GZIP) or (data and file.suffix.lower() == ".gz"):
+        data = _unzipped(data, where=where)
+    if not data:
+        raise DataError(f"{where}: the file is empty; a header and rows were expected")
+    return data
+
+
+def _unzipped(data: bytes, *, where: str) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
+        raise DataError(f"{where}: is not a complete gzip file ({fault}); fetch or compress it again") from None
+
+
+def _typed(data: bytes, kind: str, *, names: Sequence[str] | None, trim: bool, where: str) -> pl.DataFrame:
+    """The frame in a Parquet or Arrow file."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(data)) if kind == "parquet" else pl.read_ipc(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as fault:
+        raise DataError(
+            f"{where}: is not a valid {kind} file ({_first_line(fault)}); write it again, or say its format="
+        ) from None
+    if names is not None and len(names) != frame.width:
+        raise DataError(f"{where}: names given: {len(names)}, columns: {frame.width}; give one name per column")
+    called = names or [name.strip() if trim else name for name in frame.columns]
+    frame.columns = checked_names(called, where=where)
+    return frame.with_columns(pl.col(pl.String).str.strip_chars()) if trim else frame
+
+
+def _bytes_of(frame: pl.DataFrame, kind: str, delimiter: str | None) -> bytes:
+    if kind in ("csv", "tsv"):
+        return render_csv(frame, delimiter=delimiter or ("\t" if kind == "tsv" else ","))
+    into = io.BytesIO()
+    if kind == "parquet":
+        frame.write_parquet(into)
+    else:
+        frame.write_ipc(into)
+    return into.getvalue()
+
+
+def _first_line(fault: BaseException) -> str:
+    return (str(fault).strip() or type(fault).__name__).splitlines()[0]

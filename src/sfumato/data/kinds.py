@@ -1,0 +1,73 @@
+"""What the values of a column are: whole numbers, reals, dates, or text that must stay text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.ground.errors import DataError, listed
+
+Kind = Literal["text", "category", "integer", "real", "date"]
+_INTEGER = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
+_REAL = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def infer_kind(texts: Sequence[str], dtype: pl.DataType) -> Kind:
+    """The narrowest kind that reads every value back as it is written.
+
+    A leading zero makes a code, and a code stays text:
+
+    >>> infer_kind(["02139", "10598"], pl.String()), infer_kind(["7", "10"], pl.String())
+    ('text', 'integer')
+    """
+    native = _native_kind(dtype)
+    if native is not None:
+        return native
+    return next((kind for kind, readable in _READABLE.items() if texts and all(map(readable, texts))), "text")
+
+
+def _native_kind(dtype: pl.DataType) -> Kind | None:
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "real"
+    return "date" if dtype in (pl.Date, pl.Datetime) else None
+
+
+def numbers_of(name: str, texts: Sequence[str], kind: Kind) -> NDArray[np.float64]:
+    """The values as numbers (dates as day numbers), or a refusal that names those that are none."""
+    if kind in ("text", "category"):
+        raise DataError(f"column {name!r} is of type {kind}; numbers or dates are needed here")
+    bad = [text for text in texts if not _READABLE[kind](text)]
+    if bad:
+        raise DataError(
+            f"column {name!r} is declared as {kind}, but {len(bad)} of its {len(texts)} distinct values are not: "
+            f"{listed(bad, most=5)}. Declare them in [input] missing, or the column as text"
+        )
+    if kind == "date":
+        return np.array([date.fromisoformat(text).toordinal() for text in texts], np.float64)
+    return np.array([float(text) for text in texts], np.float64)
+
+
+def _is_date(text: str) -> bool:
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+_READABLE: dict[Kind, Callable[[str], object]] = {
+    "integer": _INTEGER.fullmatch,
+    "real": _REAL.fullmatch,
+    "date": _is_date,
+}

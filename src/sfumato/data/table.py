@@ -1,0 +1,136 @@
+"""A table about people, and its columns in dictionary-encoded form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.kinds import Kind, infer_kind, numbers_of
+from sfumato.ground.errors import DataError, unknown_column
+
+KINDS: tuple[str, ...] = get_args(Kind)
+Codes = NDArray[np.int32]
+
+__all__ = ["KINDS", "Codes", "Column", "Kind", "Table", "as_text"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """One column as small integers: ``values[codes[row]]`` is what row ``row`` says.
+
+    Values stand in the order of their kind (numbers by size, dates by day, the rest as text).
+    A missing value has the last code.
+    """
+
+    name: str
+    """The column's name."""
+    kind: Kind
+    """How its values are to be read."""
+    codes: Codes
+    """One code per row."""
+    values: tuple[str, ...]
+    """The distinct values, as written."""
+    missing: int | None
+    """The code of the missing value, if any row has it."""
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Rows per value."""
+        return np.bincount(self.codes, minlength=len(self.values)).astype(np.int64)
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """The values that are not missing."""
+        return self.values if self.missing is None else self.values[: self.missing]
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The values as numbers (dates as day numbers, missing as NaN)."""
+        found = numbers_of(self.name, self.present, self.kind)
+        return found if self.missing is None else np.append(found, np.nan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Table:
+    """Rows and named columns, as they were read."""
+
+    frame: pl.DataFrame
+    """The cells. Files without types (CSV) keep every cell as text."""
+    source: str = "the table"
+    """What messages call it."""
+    missing: tuple[str, ...] = ()
+    """The texts that mean a missing value."""
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        return self.frame.height
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(self.frame.columns)
+
+    def require(self, name: str, *, where: str = "columns") -> pl.Series:
+        """The cells of a column, or a refusal that names the columns there are."""
+        if name not in self.frame.columns:
+            raise unknown_column(name, self.names, where=where)
+        return self.frame[name]
+
+    def is_missing(self, name: str) -> pl.Series:
+        """Which rows have no value in this column."""
+        cells = self.require(name)
+        absent = cells.is_null()
+        if cells.dtype == pl.String and self.missing:
+            return absent | cells.is_in(list(self.missing)).fill_null(value=False)
+        return absent
+
+    def column(self, name: str, kind: Kind | None = None) -> Column:
+        """The column in dictionary-encoded form; its kind is inferred when not declared."""
+        cells = self.require(name)
+        if cells.dtype.is_nested():
+            raise DataError(f"{self.source}, column {name!r}: lists and structs ({cells.dtype}) are not supported")
+        absent = self.is_missing(name)
+        texts, codes = _dictionary(cells.zip_with(~absent, pl.Series([None], dtype=cells.dtype)))
+        kind = kind or infer_kind(texts, cells.dtype)
+        order = _order(name, texts, kind)
+        rank = np.empty(len(texts) + 1, np.int32)
+        rank[order] = np.arange(len(texts), dtype=np.int32)
+        rank[-1] = len(texts)
+        values = tuple(texts[i] for i in order)
+        missing = len(values) if bool(absent.any()) else None
+        label = self.missing[0] if self.missing else ""
+        return Column(
+            name=name,
+            kind=kind,
+            codes=rank[codes],
+            values=values if missing is None else (*values, label),
+            missing=missing,
+        )
+
+
+def _dictionary(cells: pl.Series) -> tuple[list[str], Codes]:
+    """Distinct texts in any stable order, and each row's index into them (nulls get the index after the last)."""
+    distinct = cells.drop_nulls().unique().sort()
+    texts = as_text(distinct).to_list()
+    named = cells.dtype == pl.String
+    ranks = cells.cast(pl.Enum(distinct)).to_physical() if named else cells.rank("dense") - 1
+    return texts, ranks.cast(pl.Int64).fill_null(len(texts)).to_numpy().astype(np.int32)
+
+
+def as_text(cells: pl.Series) -> pl.Series:
+    """Cells as a person would write them: whole numbers without a point, dates as YYYY-MM-DD."""
+    if isinstance(cells.dtype, pl.Datetime) and bool((cells.dt.truncate("1d") == cells).all()):
+        return cells.dt.date().cast(pl.String)
+    return cells.cast(pl.String)
+
+
+def _order(name: str, texts: list[str], kind: Kind) -> list[int]:
+    if kind in ("text", "category"):
+        return sorted(range(len(texts)), key=texts.__getitem__)
+    numbers = numbers_of(name, texts, kind)
+    return sorted(range(len(texts)), key=lambda i: (numbers[i], texts[i]))

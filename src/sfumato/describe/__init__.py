@@ -1,0 +1,1 @@
+"""What the columns mean: roles, domains, hierarchies and how hierarchies are built."""

@@ -1,0 +1,116 @@
+"""A value generalization hierarchy, bound to the values of one column.
+
+Level 0 is the value itself, the last level is one label, ``*``, that covers everything. Every label of a level has
+exactly one label above it; so the levels form a chain of ever coarser partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data.table import Codes
+from sfumato.describe.domains import DeclaredDomain, DeclaredRange, ObservedDomain
+from sfumato.ground.errors import HierarchyError
+
+TOP = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Level:
+    """One level: which label each value of the column gets."""
+
+    labels: tuple[str, ...]
+    """The labels that occur at this level."""
+    parent: Codes
+    """For each value of the column (by code), the index of its label."""
+    sizes: NDArray[np.float64]
+    """For each label, how many leaves it covers, or how wide it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hierarchy:
+    """All levels over the values of one column, from the values themselves to ``*``."""
+
+    column: str
+    """The column's name."""
+    levels: tuple[Level, ...]
+    """Level 0 first."""
+    total: float
+    """How many leaves the whole domain has, or how wide it is."""
+    continuous: bool = False
+    """Whether sizes are widths of a continuous range (a leaf has width 0) or numbers of leaves (a leaf has 1)."""
+    missing: int | None = None
+    """The code of the missing value, which stays itself below the top."""
+    declared: DeclaredDomain | DeclaredRange | None = None
+    """What the publisher said the domain is, if anything."""
+
+    @property
+    def height(self) -> int:
+        """The number of the top level."""
+        return len(self.levels) - 1
+
+    def lift(self, low: int, high: int) -> Codes:
+        """From the labels of level ``low`` to those of the coarser level ``high``."""
+        if low == high:
+            return np.arange(len(self.levels[low].labels), dtype=np.int32)
+        lifted = np.zeros(len(self.levels[low].labels), np.int32)
+        lifted[self.levels[low].parent] = self.levels[high].parent
+        return lifted
+
+
+def chain(
+    domain: ObservedDomain,
+    rows: Sequence[Sequence[str]],
+    sizes: Sequence[dict[str, float]],
+    *,
+    total: float,
+    continuous: bool = False,
+    declared: DeclaredDomain | DeclaredRange | None = None,
+) -> Hierarchy:
+    """Bind levels to a column and prove that they are a hierarchy.
+
+    ``rows[i]`` holds the labels of value ``i`` at the levels between the value and the top; ``sizes[j]`` the size of
+    each label of level ``j + 1``. A label with two labels above it is refused with the rows that it holds.
+    """
+    between = len(sizes)
+    values = domain.values if domain.missing is None else (*domain.values, domain.missing)
+    columns: list[Sequence[str]] = [values]
+    for j in range(between):
+        column = [row[j] for row in rows]
+        columns.append(column if domain.missing is None else [*column, domain.missing])
+    for j in range(1, len(columns)):
+        _refuse_two_parents(domain, columns[j - 1], columns[j], level=j)
+    leaf = 0.0 if continuous else 1.0
+    levels = [_level(columns[0], {}, leaf)]
+    levels += [_level(column, size, leaf) for column, size in zip(columns[1:], sizes, strict=True)]
+    top = _level([TOP] * len(values), {TOP: total}, leaf)
+    return Hierarchy(
+        column=domain.column,
+        levels=(*levels, top),
+        total=total,
+        continuous=continuous,
+        missing=None if domain.missing is None else len(domain.values),
+        declared=declared,
+    )
+
+
+def _level(column: Sequence[str], sizes: dict[str, float], leaf: float) -> Level:
+    index: dict[str, int] = {}
+    parent = np.fromiter((index.setdefault(label, len(index)) for label in column), np.int32, len(column))
+    return Level(labels=tuple(index), parent=parent, sizes=np.array([sizes.get(label, leaf) for label in index]))
+
+
+def _refuse_two_parents(domain: ObservedDomain, below: Sequence[str], above: Sequence[str], *, level: int) -> None:
+    parents: dict[str, str] = {}
+    for label, parent in zip(below, above, strict=True):
+        if parents.setdefault(label, parent) != parent:
+            held = [i for i, text in enumerate(below[: len(domain.values)]) if text == label]
+            rows = int(domain.counts[held].sum())
+            raise HierarchyError(
+                f"hierarchy of {domain.column!r}: {label!r} at level {level - 1} ({rows} rows) has two parents at "
+                f"level {level}, {parents[label]!r} and {parent!r}; every label needs exactly one"
+            )

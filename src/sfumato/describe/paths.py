@@ -1,0 +1,171 @@
+"""Hierarchies written down by somebody: one line per leaf, or a nested tree."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.describe.domains import DeclaredDomain, ObservedDomain
+from sfumato.describe.hierarchy import TOP, Hierarchy, chain
+from sfumato.ground.errors import HierarchyError
+
+Tree = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """Each leaf with the labels above it, leaf first.
+
+    Leaves may lie at different depths: the label just below the root is then repeated, so that a shallow leaf is
+    generalized as early as a deep one and never becomes ``*`` before it.
+    """
+
+    paths: Mapping[str, tuple[str, ...]]
+    """For each leaf, the labels above it, without the root."""
+    source: str = "hierarchy"
+    """What messages call it."""
+    faults: tuple[tuple[str, str], ...] = ()
+    """Leaves that are written wrongly, and how."""
+
+    def build(self, domain: ObservedDomain) -> Hierarchy:
+        """Bind to a column; a fault or a value that no leaf covers is refused with its count."""
+        self._refuse_faults(domain)
+        self._refuse_uncovered(domain)
+        depth = max(map(len, self.paths.values()), default=0)
+        padded = {leaf: self._padded(leaf, depth) for leaf in self.paths}
+        sizes: list[dict[str, float]] = [{} for _ in range(depth)]
+        for labels in padded.values():
+            for level, label in enumerate(labels):
+                sizes[level][label] = sizes[level].get(label, 0.0) + 1.0
+        return chain(
+            domain,
+            [padded[value] for value in domain.values],
+            sizes,
+            total=float(len(self.paths)),
+            declared=DeclaredDomain(values=tuple(self.paths)),
+        )
+
+    def _padded(self, leaf: str, depth: int) -> tuple[str, ...]:
+        path = self.paths[leaf]
+        last = path[-1] if path else leaf
+        return path + (last,) * (depth - len(path))
+
+    def _refuse_faults(self, domain: ObservedDomain) -> None:
+        rows = dict(zip(domain.values, domain.counts, strict=True))
+        for leaf, fault in self.faults:
+            raise HierarchyError(f"{self.source} of {domain.column!r}: {leaf!r} ({rows.get(leaf, 0)} rows) {fault}")
+
+    def _refuse_uncovered(self, domain: ObservedDomain) -> None:
+        bare = [
+            (value, int(count))
+            for value, count in zip(domain.values, domain.counts, strict=True)
+            if value not in self.paths
+        ]
+        if bare:
+            shown = ", ".join(f"{value!r} ({count} rows)" for value, count in bare[:8])
+            more = f" and {len(bare) - 8} more values" if len(bare) > 8 else ""
+            raise HierarchyError(
+                f"{self.source} of {domain.column!r} has no leaf for {shown}{more}; add a line for each, or declare "
+                "them in [input] missing"
+            )
+
+
+def read_hierarchy(path: Path) -> Paths:
+    """A hierarchy from a file: ``.json`` and ``.toml`` hold a nested tree, anything else one line per leaf."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise HierarchyError(f"hierarchy file {path} does not exist") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise HierarchyError(f"hierarchy file {path} cannot be read as UTF-8 text: {error}") from error
+    if path.suffix == ".json":
+        return tree_paths(_parsed(path, text, json.loads), source=path.name)
+    if path.suffix == ".toml":
+        return tree_paths(_parsed(path, text, tomllib.loads), source=path.name)
+    return line_paths(text, source=path.name)
+
+
+def _parsed(path: Path, text: str, parse: Any) -> Tree:
+    try:
+        tree = parse(text)
+    except ValueError as error:
+        raise HierarchyError(f"hierarchy file {path} is not valid {path.suffix[1:].upper()}: {error}") from error
+    if not isinstance(tree, dict):
+        raise HierarchyError(f"hierarchy file {path} must hold one nested table, not a {type(tree).__name__}")
+    return tree
+
+
+def line_paths(text: str, *, source: str) -> Paths:
+    r"""One line per leaf, leaf first, separated by ``;`` or ``,``.
+
+    >>> line_paths("a;x;*\nb;x;*\nc;*", source="demo").paths
+    {'a': ('x',), 'b': ('x',), 'c': ()}
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise HierarchyError(f"{source} is empty; it needs one line per leaf, leaf first")
+    mark = ";" if ";" in lines[0] else ","
+    found: dict[str, tuple[str, ...]] = {}
+    faults: list[tuple[str, str]] = []
+    for number, cells in enumerate(csv.reader(lines, delimiter=mark), start=1):
+        leaf, *above = (cell.strip() for cell in cells)
+        while above and not above[-1]:
+            above.pop()
+        path = tuple(above)
+        if not leaf or "" in path:
+            faults.append((leaf, f"has an empty level on line {number}: {mark.join(cells)!r}"))
+        elif found.setdefault(leaf, path) != path:
+            both = f"{mark.join(found[leaf])!r} and, on line {number}, {mark.join(path)!r}"
+            faults.append((leaf, f"has two parents: {both}"))
+    return Paths(paths=_without_root(found), source=source, faults=tuple(faults))
+
+
+def tree_paths(tree: Tree, *, source: str) -> Paths:
+    """A nested tree: tables are inner nodes, lists hold leaves; a single outermost table is the root.
+
+    >>> tree_paths({"Any": {"East": ["a", "b"], "West": ["c"]}}, source="demo").paths
+    {'a': ('East',), 'b': ('East',), 'c': ('West',)}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    faults: list[tuple[str, str]] = []
+    for leaf, path in _leaves(tree, (), source):
+        if found.setdefault(leaf, path) != path:
+            both = f"{' / '.join(reversed(found[leaf]))!r} and {' / '.join(reversed(path))!r}"
+            faults.append((leaf, f"has two parents: {both}"))
+    if not found:
+        raise HierarchyError(f"{source} holds no leaf")
+    return Paths(paths=_without_root(found), source=source, faults=tuple(faults))
+
+
+def _leaves(node: Any, above: tuple[str, ...], source: str) -> list[tuple[str, tuple[str, ...]]]:
+    if isinstance(node, Mapping):
+        if not node:
+            raise HierarchyError(f"{source}: the node {' / '.join(reversed(above)) or 'root'!r} is empty")
+        return [pair for name, child in node.items() for pair in _leaves(child, (name, *above), source)]
+    if isinstance(node, list):
+        if not node:
+            raise HierarchyError(f"{source}: the node {above[0] if above else 'root'!r} is an empty level")
+        return [pair for item in node for pair in _item(item, above, source)]
+    raise HierarchyError(f"{source}: {node!r} below {above[0] if above else 'root'!r} is neither a table nor a list")
+
+
+def _item(item: Any, above: tuple[str, ...], source: str) -> list[tuple[str, tuple[str, ...]]]:
+    if isinstance(item, Mapping):
+        return _leaves(item, above, source)
+    if isinstance(item, bool | list):
+        raise HierarchyError(f"{source}: {item!r} below {above[0] if above else 'root'!r} is not a value")
+    return [(str(item), above)]
+
+
+def _without_root(found: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Take off the label that covers every leaf, whatever it is called."""
+    tops = {path[-1] if path else None for path in found.values()}
+    while len(tops) == 1 and None not in tops:
+        found = {leaf: path[:-1] for leaf, path in found.items()}
+        tops = {path[-1] if path else None for path in found.values()}
+    return {leaf: path[:-1] if path and path[-1] == TOP else path for leaf, path in found.items()}

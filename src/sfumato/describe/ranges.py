@@ -1,0 +1,159 @@
+"""Hierarchies of numbers: intervals of growing width, given cut points, quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import floor
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.describe.domains import DeclaredRange, ObservedDomain
+from sfumato.describe.hierarchy import Hierarchy, chain
+from sfumato.ground.arguments import above, one_of, whole
+from sfumato.ground.errors import HierarchyError, ParameterError
+from sfumato.ground.shares import exact
+
+Cuts = Sequence[float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """Half-open intervals, each level coarser than the one before; the last interval includes ``high``."""
+
+    widths: tuple[float, ...] = ()
+    """The widths of the levels, counted from ``low``; each a multiple of the one before."""
+    cuts: tuple[tuple[float, ...], ...] = ()
+    """Or, instead of widths, the cut points of each level; each level's among those of the one before."""
+    low: float | None = None
+    """The declared lower limit; from the data when absent."""
+    high: float | None = None
+    """The declared upper limit; from the data when absent."""
+    outside: Literal["refuse", "clamp"] = "refuse"
+    """What to do with values beyond the limits: refuse, or let them fall into the outermost intervals."""
+
+    def __post_init__(self) -> None:
+        """Refuse widths and cuts that do not nest."""
+        one_of("outside", self.outside, ("refuse", "clamp"))
+        if bool(self.widths) == bool(self.cuts):
+            raise ParameterError("intervals need either widths or cuts")
+        for width in self.widths:
+            above("widths", width, 0)
+        for narrow, wide in pairwise(self.widths):
+            if exact(wide) % exact(narrow) or wide == narrow:
+                raise ParameterError(f"widths: {wide:g} must be a larger multiple of {narrow:g}")
+        for fine, coarse in pairwise(self.cuts):
+            if not set(coarse) < set(fine):
+                raise ParameterError(f"cuts: {list(coarse)} must be some of the finer level's {list(fine)}")
+        if self.low is not None and self.high is not None:
+            DeclaredRange(low=self.low, high=self.high)
+
+    def build(self, domain: ObservedDomain) -> Hierarchy:
+        """Bind to a numeric column; a value outside the limits is refused with its count."""
+        numbers = _numbers(domain)
+        low, high = self._limits(numbers)
+        _refuse_outside(domain, numbers, low, high, self.outside)
+        levels = [self._cuts(width, low, high) for width in self.widths] or [
+            [cut for cut in sorted(set(cuts)) if low < cut < high] for cuts in self.cuts
+        ]
+        declared = None if self.low is None or self.high is None else DeclaredRange(low=low, high=high)
+        return _intervals(domain, numbers, levels, low, high, declared=declared)
+
+    def _limits(self, numbers: NDArray[np.float64]) -> tuple[float, float]:
+        step = self.widths[-1] if self.widths else 1.0
+        low = self.low if self.low is not None else floor(numbers.min() / step) * step
+        high = self.high if self.high is not None else float(numbers.max())
+        return low, high if high > low else low + step
+
+    @staticmethod
+    def _cuts(width: float, low: float, high: float) -> list[float]:
+        count = int((exact(high) - exact(low)) / exact(width))
+        marks = (float(exact(low) + i * exact(width)) for i in range(1, count + 1))
+        return [mark for mark in marks if mark < high]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantiles:
+    """Intervals that hold about equally many rows, merged level by level."""
+
+    groups: tuple[int, ...] = (8, 4, 2)
+    """How many groups each level has; each a divisor of the one before."""
+
+    def __post_init__(self) -> None:
+        """Refuse groups that do not nest."""
+        if not self.groups:
+            raise ParameterError("groups must name at least one number of groups")
+        for many in self.groups:
+            if whole("groups", many) < 2:
+                raise ParameterError(f"groups: {many} is less than 2 groups")
+        for many, few in pairwise(self.groups):
+            if few >= many or many % few:
+                raise ParameterError(f"groups: {few} must divide {many} and be smaller")
+
+    def build(self, domain: ObservedDomain) -> Hierarchy:
+        """Bind to a numeric column; the cut points come from its own rows."""
+        numbers = _numbers(domain)
+        rows = np.repeat(numbers, domain.counts)
+        marks = np.quantile(rows, np.arange(1, self.groups[0]) / self.groups[0], method="higher")
+        levels = []
+        for many in self.groups:
+            step = self.groups[0] // many
+            levels.append(sorted({float(mark) for mark in marks[step - 1 :: step] if numbers.min() < mark}))
+        return _intervals(domain, numbers, levels, float(numbers.min()), float(numbers.max()))
+
+
+def _numbers(domain: ObservedDomain) -> NDArray[np.float64]:
+    if domain.numbers is None or domain.kind == "date":
+        raise HierarchyError(
+            f"hierarchy of {domain.column!r}: intervals need numbers, but the column is of type {domain.kind}"
+        )
+    if not len(domain.numbers):
+        raise HierarchyError(f"hierarchy of {domain.column!r}: the column has no value but missing ones")
+    return domain.numbers
+
+
+def _refuse_outside(
+    domain: ObservedDomain, numbers: NDArray[np.float64], low: float, high: float, outside: str
+) -> None:
+    beyond = np.flatnonzero((numbers < low) | (numbers > high))
+    if len(beyond) and outside == "refuse":
+        shown = ", ".join(f"{domain.values[i]!r} ({domain.counts[i]} rows)" for i in beyond[:8])
+        raise HierarchyError(
+            f"hierarchy of {domain.column!r}: {shown} outside the limits {low:g} to {high:g}; "
+            'widen low and high, or set outside = "clamp"'
+        )
+
+
+def _intervals(
+    domain: ObservedDomain,
+    numbers: NDArray[np.float64],
+    levels: Sequence[Cuts],
+    low: float,
+    high: float,
+    *,
+    declared: DeclaredRange | None = None,
+) -> Hierarchy:
+    integers = domain.kind == "integer"
+    rows: list[list[str]] = [[] for _ in domain.values]
+    sizes: list[dict[str, float]] = []
+    for cuts in levels:
+        edges = [low, *cuts, high]
+        labels = [_label(a, b, last=b == high) for a, b in pairwise(edges)]
+        for row, place in zip(rows, np.searchsorted(np.asarray(cuts), numbers, side="right"), strict=True):
+            row.append(labels[place])
+        widths = [b - a + (integers and b == high) for a, b in pairwise(edges)]
+        sizes.append(dict(zip(labels, widths, strict=True)))
+    total = high - low + (1 if integers else 0)
+    return chain(domain, rows, sizes, total=total, continuous=not integers, declared=declared)
+
+
+def _label(low: float, high: float, *, last: bool) -> str:
+    mark = "-" if low >= 0 else " to "
+    return f"[{_plain(low)}{mark}{_plain(high)}{']' if last else ')'}"
+
+
+def _plain(x: float) -> str:
+    return str(int(x)) if float(x).is_integer() else repr(float(x))

@@ -1,0 +1,1 @@
+"""What every room stands on: errors, argument checks, exact shares, chance, progress."""

@@ -1,0 +1,24 @@
+"""Randomness is handed in: from the system for releases, from a seed for studies."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """A source of randomness that knows whether it can be repeated."""
+
+    seed: int | None = None
+    """The seed of a study, or None for the system's entropy."""
+
+    def generator(self) -> np.random.Generator:
+        """A fresh NumPy generator; equal seeds give equal generators."""
+        import numpy as np
+
+        return np.random.Generator(np.random.PCG64(secrets.randbits(128) if self.seed is None else self.seed))

@@ -1,0 +1,99 @@
+"""Every refusal of sfumato, as one tree.
+
+* SfumatoError
+  x ParameterError   a parameter of a model, metric or algorithm is out of its limits
+  x PlanError        the plan says something it cannot say (names the key)
+  x DataError        the table is not what the plan says (names file, column, value)
+    + UnknownColumn
+  x HierarchyError   a hierarchy does not fit its column (names value and count)
+  x BundleError      a bundle cannot be read, or must not be written
+  x Infeasible       no release meets the requirement (says what would be feasible)
+  x ClaimRefuted     a claim does not hold
+
+Each carries the exit code that the command line ends with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+EXIT_DONE = 0
+EXIT_REFUTED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INFEASIBLE = 3
+EXIT_INTERRUPTED = 130
+
+
+class SfumatoError(Exception):
+    """Anything sfumato refuses; the message says what, where, what was found and what would do."""
+
+    exit_code = EXIT_BAD_INPUT
+
+
+class ParameterError(SfumatoError, ValueError):
+    """A parameter is outside the limits of the formula that needs it."""
+
+
+class PlanError(SfumatoError):
+    """The plan is refused at a key."""
+
+
+class DataError(SfumatoError):
+    """The table cannot be used as it is."""
+
+
+class UnknownColumn(DataError):
+    """A column is named that the table does not have."""
+
+
+class HierarchyError(SfumatoError):
+    """A hierarchy and the values of its column do not fit together."""
+
+
+class BundleError(SfumatoError):
+    """A bundle cannot be read or written."""
+
+
+class Infeasible(SfumatoError):
+    """No release meets the requirement."""
+
+    exit_code = EXIT_INFEASIBLE
+
+
+class ClaimRefuted(SfumatoError):
+    """A claim does not hold."""
+
+    exit_code = EXIT_REFUTED
+
+
+def listed(names: Iterable[object], *, most: int = 12) -> str:
+    """Names for a message, quoted and cut.
+
+    >>> listed(["age", "zip"])
+    "'age', 'zip'"
+    """
+    shown = [repr(str(name)) for name in names]
+    rest = len(shown) - most
+    return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "") if shown else "none"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt name, or nothing.
+
+    >>> nearest("zipcode", ["zip_code", "age"])
+    "; did you mean 'zip_code'?"
+    """
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown_column(name: str, columns: Iterable[str], *, where: str) -> UnknownColumn:
+    """The error for a column that the table does not have.
+
+    >>> str(unknown_column("zp", ["zip", "age"], where="columns.zp"))
+    "columns.zp: the table has no column 'zp'; did you mean 'zip'? It has 'zip', 'age'"
+    """
+    known = list(columns)
+    hint = nearest(name, known)
+    return UnknownColumn(f"{where}: the table has no column {name!r}{hint or '.'} It has {listed(known)}")

@@ -1,0 +1,54 @@
+"""Numbering of distinct combinations: small integers in, smaller integers out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = NDArray[np.int64]
+_MOST = 2**62
+_DENSE = 2**22
+
+
+def distinct(columns: Sequence[NDArray[np.int32]], radices: Sequence[int], length: int) -> tuple[Ids, int]:
+    """Number the distinct combinations; equal combinations get equal numbers, in lexicographic order.
+
+    Cost: linear in ``length`` where the space of combinations is small, a sort where it is not.
+    """
+    keys = np.zeros(length, np.int64)
+    space = 1
+    for codes, radix in zip(columns, radices, strict=True):
+        if space * radix > _MOST:
+            keys, space = _compact(keys, space)
+        keys = keys * radix + codes
+        space *= radix
+    return _compact(keys, space)
+
+
+def _compact(keys: Ids, space: int) -> tuple[Ids, int]:
+    if space <= max(_DENSE // 16, min(_DENSE, 8 * len(keys))):
+        seen = np.zeros(space, bool)
+        seen[keys] = True
+        numbers = np.cumsum(seen, dtype=np.int64) - 1
+        return numbers[keys], int(numbers[-1]) + 1 if space else 0
+    found, ids = np.unique(keys, return_inverse=True)
+    return ids.reshape(-1), len(found)
+
+
+def representatives(ids: Ids, count: int) -> Ids:
+    """For each number, the position of one member."""
+    places = np.zeros(count, np.int64)
+    places[ids] = np.arange(len(ids))
+    return places
+
+
+def total(ids: Ids, weights: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The exact sum of the weights of each number's members."""
+    return np.bincount(ids, weights=weights, minlength=count).astype(np.int64)
+
+
+def weighed(ids: Ids, weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """The sum of real weights of each number's members."""
+    return np.bincount(ids, weights=weights, minlength=count).astype(np.float64)

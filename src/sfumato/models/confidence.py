@@ -1,0 +1,132 @@
+"""Confidence bounding: no sensitive value can be inferred too surely from the columns that a template names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.arguments import between, text
+from sfumato.ground.errors import ParameterError, unknown_column
+from sfumato.group.classes import Classes
+from sfumato.group.keys import Ids, distinct, total
+from sfumato.models.laws import absent_note, explained, named, texts, top_counts
+from sfumato.models.verdict import Verdict, one_class, stands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """An inference that must not be too sure: from some quasi-identifiers to one sensitive value."""
+
+    quasi: tuple[str, ...] = ()
+    """What the adversary knows; none means all quasi-identifiers."""
+    column: str
+    """The sensitive column."""
+    value: str
+    """The sensitive value."""
+    limit: float
+    """The largest share of the value in a group of rows that agree in ``quasi``."""
+
+    def __post_init__(self) -> None:
+        texts("quasi", self.quasi)
+        text("column", self.column)
+        text("value", self.value)
+        between("limit", self.limit, 0, 1, open_low=True)
+
+    def __str__(self) -> str:
+        known = ", ".join(self.quasi) or "all quasi-identifiers"
+        return f"<{known} -> {self.column} = {self.value}, {self.limit:g}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceBounding:
+    """For every template, no group of rows that agree in its columns gives its value a share above its limit.
+
+    Claim: who knows the columns of a template infers its value with at most its limit as confidence.
+    Source: Wang, Fung, Yu 2007; Fung et al. 2010, section 2.
+    Does not protect against: values and columns without a template; singling out rows (there is no k).
+
+    Example:
+        >>> from sfumato.testing.model_kit import classes_of
+        >>> table = classes_of({"zip": ["1", "1", "2"], "ill": ["flu", "hiv", "hiv"]}, quasi=["zip"])
+        >>> rule = Template(quasi=("zip",), column="ill", value="hiv", limit=0.5)
+        >>> ConfidenceBounding(templates=(rule,)).check(table).note
+        '<zip -> ill = hiv, 0.5>: 1 of 2 groups above the limit'
+    """
+
+    name: ClassVar[str] = "confidence-bounding"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = True
+    """Coarser labels join groups, and a share of a mixture lies between the shares of its parts."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows of the value can be added."""
+
+    templates: tuple[Template, ...]
+    """The inferences that are bounded."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.templates, tuple) or not self.templates:
+            raise ParameterError(f"templates must be a tuple with at least one Template, not {self.templates!r}")
+        for template in self.templates:
+            if not isinstance(template, Template):
+                raise ParameterError(f"templates must hold Templates only, not {template!r}")
+
+    @property
+    def kept_by_removal(self) -> bool:
+        """Only where every template groups by all quasi-identifiers: else a removed class may have diluted a group."""
+        return not any(template.quasi for template in self.templates)
+
+    @property
+    def counts_anew(self) -> bool:
+        """Where some template groups the classes by some of their columns."""
+        return not self.kept_by_removal
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns, each once."""
+        return tuple(dict.fromkeys(template.column for template in self.templates))
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge every template; told is the one that comes nearest to its limit or exceeds it most, as a ratio."""
+        verdicts = [_judged(template, classes) for template in self.templates]
+        worst = max(verdicts, key=lambda verdict: verdict.reached / verdict.limit)
+        failing = np.unique(np.concatenate([verdict.failing for verdict in verdicts]))
+        return replace(worst, holds=not len(failing), failing=failing)
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class."""
+        return explained(self.check(one_class(table)), asked="the templates", found="confidence {}")
+
+
+def _judged(template: Template, classes: Classes) -> Verdict:
+    """The verdict on one template, with the failing classes of the full grouping."""
+    tally = classes.tally(template.column)
+    ids, count = _groups(template, classes)
+    rows = total(ids, classes.sizes, count)
+    share = top_counts(named(tally, (template.value,)).merged(ids, count)) / rows
+    above = ~stands(share, template.limit, "at most")
+    return Verdict(
+        holds=not above.any(),
+        reached=float(share.max()) if count else 0.0,
+        limit=float(template.limit),
+        sense="at most",
+        failing=np.flatnonzero(above[ids]),
+        note=_told(template, above) + (f"; {lost}" if (lost := absent_note(tally, (template.value,))) else ""),
+    )
+
+
+def _groups(template: Template, classes: Classes) -> tuple[Ids, int]:
+    """The number of each class's group, and how many groups there are."""
+    if not template.quasi:
+        return np.arange(classes.count, dtype=np.int64), classes.count
+    for name in template.quasi:
+        if name not in classes.quasi:
+            raise unknown_column(name, classes.quasi, where="template")
+    places = [classes.quasi.index(name) for name in template.quasi]
+    return distinct([classes.keys[c] for c in places], [len(classes.labels[c]) for c in places], classes.count)
+
+
+def _told(template: Template, above: NDArray[np.bool_]) -> str:
+    return f"{template}: {int(above.sum())} of {len(above)} groups above the limit"

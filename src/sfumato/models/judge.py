@@ -1,0 +1,53 @@
+"""Judging a table under both readings of unknown cells (missing or suppressed)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from sfumato.group.classes import Classes
+from sfumato.group.readings import has_wildcards, matched, resolved
+from sfumato.models.verdict import Model, Verdict
+
+Reading = Literal["strict", "value", "wildcard"]
+READINGS: tuple[str, ...] = get_args(Reading)
+
+
+def judge(model: Model, classes: Classes, reading: Reading) -> Verdict:
+    """The verdict when unknown cells are values of their own, wildcards, or (strict) whichever is worse.
+
+    A union of passing classes passes every model that merging cannot break, so for those the wildcard reading of
+    quasi-identifiers adds nothing to the strict one. Missing sensitive values are tried as every known value in turn.
+    """
+    if reading == "value":
+        return model.check(classes)
+    worst = _worst_case(model, _wildcard(model, classes, reading))
+    return worse(model.check(classes), worst) if reading == "strict" else worst
+
+
+def worse(one: Verdict, other: Verdict) -> Verdict:
+    """The stricter of two verdicts about the same classes, failing where either fails."""
+    failing = np.union1d(one.failing, other.failing)
+    if one.holds != other.holds or (one.sense, one.limit) != (other.sense, other.limit):
+        hard = other if one.holds and not other.holds else one
+    else:
+        more = other.reached > one.reached if one.sense in ("at most", "below") else other.reached < one.reached
+        hard = other if more else one
+    return replace(hard, holds=not len(failing), failing=failing)
+
+
+def _wildcard(model: Model, classes: Classes, reading: Reading) -> Classes:
+    if reading == "strict" and model.kept_by_merging:
+        return classes
+    return matched(classes) if has_wildcards(classes) and not model.counts_anew else classes
+
+
+def _worst_case(model: Model, classes: Classes) -> Verdict:
+    verdict: Verdict | None = None
+    for column in model.columns:
+        for possible in resolved(classes, column):
+            found = model.check(possible)
+            verdict = found if verdict is None else worse(verdict, found)
+    return model.check(classes) if verdict is None else verdict

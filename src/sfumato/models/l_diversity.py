@@ -1,0 +1,217 @@
+"""l-diversity in its four readings: no class gives a sensitive value away by being uniform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.arguments import above, at_least, between, text
+from sfumato.group.classes import Classes
+from sfumato.group.keys import total
+from sfumato.group.tally import Tally
+from sfumato.models.laws import explained, top_counts
+from sfumato.models.verdict import Verdict, one_class
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistinctLDiversity:
+    """Every class shows at least ``l`` different values of ``column``.
+
+    Claim: who finds a person's class still has ``l`` values to choose from.
+    Source: Machanavajjhala et al. 2007; Li, Li, Venkatasubramanian 2007, section 2.
+    Does not protect against: one value that is far more frequent than the others; values that mean nearly the same.
+
+    Example:
+        >>> from sfumato.testing.model_kit import classes_of
+        >>> table = classes_of({"zip": ["1", "1", "2"], "ill": ["flu", "hiv", "flu"]}, quasi=["zip"])
+        >>> DistinctLDiversity(l=2, column="ill").check(table).failing.tolist()
+        [1]
+    """
+
+    name: ClassVar[str] = "distinct-l-diversity"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = True
+    """A joined class shows all values of its parts."""
+    kept_by_removal: ClassVar[bool] = True
+    """Each class is judged by itself."""
+    kept_by_growth: ClassVar[bool] = True
+    """More rows take no value away."""
+    counts_anew: ClassVar[bool] = False
+    """Overlapping groups are judged like classes."""
+
+    l: int
+    """How many different values every class must show."""
+    column: str
+    """The sensitive column."""
+
+    def __post_init__(self) -> None:
+        at_least("l", self.l, 1)
+        text("column", self.column)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge each class by its number of different values."""
+        tally = classes.tally(self.column)
+        return Verdict.of(np.bincount(tally.owners, minlength=classes.count), self.l, "at least")
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class."""
+        found = f"{{}} different values of {self.column!r}"
+        return explained(self.check(one_class(table)), asked=f"distinct l = {self.l}", found=found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntropyLDiversity:
+    """In every class the entropy of ``column`` is at least that of ``l`` equally frequent values.
+
+    Claim: exp(H) >= l with H = -sum p ln p over the values of a class.
+    Source: Machanavajjhala et al. 2007, definition 4.1. The whole table must have this entropy too.
+    Does not protect against: one value with a high share among many rare ones; values that mean nearly the same.
+    """
+
+    name: ClassVar[str] = "entropy-l-diversity"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = True
+    """Entropy is concave: a mixture has at least the smaller entropy of its parts."""
+    kept_by_removal: ClassVar[bool] = True
+    """Each class is judged by itself."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows of one value can be added until it dominates."""
+    counts_anew: ClassVar[bool] = False
+    """Overlapping groups are judged like classes."""
+
+    l: float
+    """The number of equally frequent values whose entropy every class must reach."""
+    column: str
+    """The sensitive column."""
+
+    def __post_init__(self) -> None:
+        between("l", self.l, 1, np.inf)
+        text("column", self.column)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge each class by exp of its entropy."""
+        tally = classes.tally(self.column)
+        share = tally.counts / classes.sizes[tally.owners]
+        entropy = -np.bincount(tally.owners, weights=share * np.log(share), minlength=classes.count)
+        return Verdict.of(np.exp(entropy), self.l, "at least")
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class."""
+        return explained(self.check(one_class(table)), asked=f"entropy l = {self.l:g}", found="exp(H) = {}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecursiveLDiversity:
+    """In every class the most frequent value is rarer than ``c`` times the ``l``-th most frequent and all rarer ones.
+
+    Claim: with the frequencies sorted downwards, r1 < c * (rl + ... + rm); a class with fewer than ``l`` values fails.
+    Source: Machanavajjhala et al. 2007, definition 4.2 (the inequality is strict).
+    Does not protect against: values that mean nearly the same; knowledge that rules out more than ``l`` - 2 values.
+    """
+
+    name: ClassVar[str] = "recursive-l-diversity"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = True
+    """The largest frequencies add up to at most those of the parts, the tails to at least those of the parts."""
+    kept_by_removal: ClassVar[bool] = True
+    """Each class is judged by itself."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows of the most frequent value can be added."""
+    counts_anew: ClassVar[bool] = False
+    """Overlapping groups are judged like classes."""
+
+    c: float
+    """How many times the tail the most frequent value must stay below."""
+    l: int
+    """Where the tail begins, counted from the most frequent value."""
+    column: str
+    """The sensitive column."""
+
+    def __post_init__(self) -> None:
+        above("c", self.c, 0)
+        at_least("l", self.l, 1)
+        text("column", self.column)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge each class by r1 / (rl + ... + rm), infinite without a tail."""
+        tally = classes.tally(self.column)
+        tail = _tails(tally, self.l)
+        ratio = np.full(classes.count, np.inf)
+        np.divide(top_counts(tally), tail, out=ratio, where=tail > 0)
+        return Verdict.of(ratio, self.c, "below")
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class."""
+        asked = f"recursive c = {self.c:g}, l = {self.l}"
+        return explained(self.check(one_class(table)), asked=asked, found="r1 / (rl + ... + rm) = {}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimpleLDiversity:
+    """In every class the most frequent value of ``column`` has at most the share 1 / ``l``.
+
+    Claim: nobody can be given a sensitive value with more than 1 / ``l`` confidence from his class.
+    Source: Machanavajjhala et al. 2007 (frequency reading); Wong et al. 2006, (alpha, k) with alpha = 1 / l.
+    Does not protect against: values that mean nearly the same; knowledge that rules values out.
+    """
+
+    name: ClassVar[str] = "simple-l-diversity"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = True
+    """A share of a mixture lies between the shares of its parts."""
+    kept_by_removal: ClassVar[bool] = True
+    """Each class is judged by itself."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows of the most frequent value can be added."""
+    counts_anew: ClassVar[bool] = False
+    """Overlapping groups are judged like classes."""
+
+    l: float
+    """One over the largest share that a value may have."""
+    column: str
+    """The sensitive column."""
+
+    def __post_init__(self) -> None:
+        between("l", self.l, 1, np.inf)
+        text("column", self.column)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge each class by the share of its most frequent value."""
+        return Verdict.of(top_counts(classes.tally(self.column)) / classes.sizes, 1 / self.l, "at most")
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class."""
+        found = f"a value of {self.column!r} with share {{}}"
+        return explained(self.check(one_class(table)), asked=f"simple l = {self.l:g}", found=found)
+
+
+def _tails(tally: Tally, l: int) -> NDArray[np.int64]:
+    """For each class, the rows of its l-th most frequent value and all rarer ones."""
+    order = np.lexsort((-tally.counts, tally.owners))
+    owners, counts = tally.owners[order], tally.counts[order]
+    rank = np.arange(len(owners)) - np.searchsorted(owners, owners, side="left")
+    late = rank >= l - 1
+    return total(owners[late], counts[late], tally.classes)

@@ -1,0 +1,73 @@
+"""What the models share: checks of their arguments, counts of named values, words for what cannot be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.ground.arguments import text
+from sfumato.ground.errors import ParameterError, listed
+from sfumato.group.tally import Counts, Tally
+from sfumato.models.verdict import Verdict
+
+
+def texts(name: str, values: Any, *, blank: bool = False) -> None:
+    """A tuple of different texts, maybe none, or a refusal; an empty text (a missing value) only when ``blank``."""
+    if not isinstance(values, tuple):
+        raise ParameterError(f"{name} must be a tuple of texts, not {values!r}")
+    for value in values:
+        if not (blank and value == ""):
+            text(name, value)
+    if len(set(values)) < len(values):
+        raise ParameterError(f"{name} must not name anything twice, not {values!r}")
+
+
+def ancestor_paths(name: str, paths: Any) -> None:
+    """A mapping from each value to the tuple of its ancestors, nearest first, or a refusal."""
+    if not isinstance(paths, Mapping):
+        raise ParameterError(f"{name} must map each value to the tuple of its ancestors, not {paths!r}")
+    for value, above in paths.items():
+        if not isinstance(value, str) or not isinstance(above, tuple):
+            raise ParameterError(f"{name} must map texts to tuples of texts, not {value!r} to {above!r}")
+        for node in above:
+            text(name, node)
+
+
+def explained(verdict: Verdict, *, asked: str, found: str, merging: bool = True) -> Verdict:
+    """The verdict on the whole table as one class, with words for a failure; ``{}`` in ``found`` is what was reached.
+
+    Where joining classes can break the model (``merging`` false), a failure here does not rule out other releases.
+    """
+    if verdict.holds:
+        return verdict
+    told = found.format(f"{verdict.reached:.6g}")
+    if merging:
+        note = f"no generalization can reach {asked}: the whole table has {told}"
+    else:
+        note = f"the table as one class does not reach {asked}: it has {told}; smaller classes still may"
+    return replace(verdict, note=f"{note}; {verdict.note}" if verdict.note else note)
+
+
+def named(tally: Tally, values: Sequence[str]) -> Tally:
+    """Only the entries of the named values; all entries when none is named."""
+    if not values:
+        return tally
+    wanted = np.array([value in values for value in tally.values], np.bool_)
+    kept = wanted[tally.codes]
+    return replace(tally, owners=tally.owners[kept], codes=tally.codes[kept], counts=tally.counts[kept])
+
+
+def top_counts(tally: Tally) -> Counts:
+    """For each class, the rows of its most frequent value; 0 for a class without entries."""
+    top = np.zeros(tally.classes, np.int64)
+    np.maximum.at(top, tally.owners, tally.counts)
+    return top
+
+
+def absent_note(tally: Tally, values: Sequence[str]) -> str:
+    """A remark about named values that the column does not have, or nothing: they may be misspelt."""
+    absent = [value for value in values if value not in tally.values]
+    return f"column {tally.column!r} has no value {listed(absent)}" if absent else ""

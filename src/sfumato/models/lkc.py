@@ -1,0 +1,136 @@
+"""LKC-privacy: who knows a few quasi-identifiers finds no small group and no sure inference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.arguments import at_least, between, text
+from sfumato.group.classes import Classes
+from sfumato.group.keys import Ids, distinct, total
+from sfumato.group.tally import Tally
+from sfumato.models.laws import absent_note, explained, named, texts, top_counts
+from sfumato.models.verdict import Verdict, one_class, stands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LKCPrivacy:
+    """Rows that agree in any ``l`` quasi-identifiers are at least ``k``, with named shares of at most ``c``.
+
+    Claim: who knows at most ``l`` quasi-identifiers of a person finds at least ``k`` rows, and infers a named value
+        with confidence at most ``c``.
+    Needs: where every row has a value in every column, groups by fewer columns are unions of groups by ``l`` columns
+        and need no check. Where some value is missing or suppressed every smaller number is checked as well.
+    Cost: one grouping of the classes per choice of ``l`` columns.
+    Source: Mohammed, Fung, Hung, Lee 2009.
+    Does not protect against: an adversary who knows more than ``l`` quasi-identifiers; values that are not named.
+
+    Example:
+        >>> from sfumato.testing.model_kit import classes_of
+        >>> table = classes_of({"a": list("xxyy"), "b": list("uvuv"), "ill": ["flu"] * 4}, quasi=["a", "b"])
+        >>> LKCPrivacy(l=1, k=2, c=1.0, column="ill").check(table).holds  # though every class has one row
+        True
+    """
+
+    name: ClassVar[str] = "lkc-privacy"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = True
+    """Coarser labels join groups: they grow, and shares of a mixture lie between those of its parts."""
+    kept_by_removal: ClassVar[bool] = False
+    """A class taken out may have filled or diluted a group of others."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows of a named value can be added."""
+    counts_anew: ClassVar[bool] = True
+    """It groups the classes by some of their columns."""
+
+    l: int
+    """The most quasi-identifiers that an adversary knows."""
+    k: int
+    """How many rows every group must have."""
+    c: float
+    """The largest share of a named value in a group."""
+    column: str
+    """The sensitive column."""
+    values: tuple[str, ...] = ()
+    """The sensitive values; none means all."""
+
+    def __post_init__(self) -> None:
+        at_least("l", self.l, 1)
+        at_least("k", self.k, 1)
+        between("c", self.c, 0, 1, open_low=True)
+        text("column", self.column)
+        texts("values", self.values, blank=True)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge every group by every choice of columns; sizes are told when only they fail."""
+        tally = classes.tally(self.column)
+        watched = named(tally, self.values)
+        small = np.zeros(classes.count, np.bool_)
+        sure = np.zeros(classes.count, np.bool_)
+        fewest, surest = float(classes.rows), 0.0
+        for ids, count in _knowledge(classes, self.l):
+            rows, share = _figures(classes, watched, ids, count)
+            small |= (rows < self.k)[ids]
+            sure |= ~stands(share, self.c, "at most")[ids]
+            fewest, surest = min(fewest, rows.min()), max(surest, share.max())
+        return self._verdict(small, sure, float(fewest), float(surest), absent_note(tally, self.values))
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class."""
+        verdict = self.check(one_class(table))
+        if verdict.sense == "at least":
+            return explained(verdict, asked=f"k = {self.k}", found="{} rows")
+        found = f"a value of {self.column!r} with share {{}}"
+        return explained(verdict, asked=f"c = {self.c:g}", found=found)
+
+    def _verdict(
+        self, small: NDArray[np.bool_], sure: NDArray[np.bool_], fewest: float, surest: float, note: str
+    ) -> Verdict:
+        failing = np.flatnonzero(small | sure)
+        sized = len(failing) > 0 and not sure.any()
+        sense: Literal["at least", "at most"] = "at least" if sized else "at most"
+        reached, limit = (fewest, float(self.k)) if sized else (surest, float(self.c))
+        return Verdict(holds=not len(failing), reached=reached, limit=limit, sense=sense, failing=failing, note=note)
+
+
+def _knowledge(classes: Classes, l: int) -> Iterator[tuple[Ids, int]]:
+    """The groupings of the classes by what an adversary may know."""
+    most = min(l, len(classes.quasi))
+    for size in range(1 if _has_unknown(classes) else most, most + 1):
+        yield from _finer(classes, size, 0, np.zeros(classes.count, np.int64), min(classes.count, 1))
+
+
+def _finer(classes: Classes, size: int, first: int, ids: Ids, count: int) -> Iterator[tuple[Ids, int]]:
+    """The groupings by ``size`` more columns from ``first`` on; common beginnings are grouped once."""
+    if not classes.count:
+        return
+    if not size:
+        yield ids, count
+        return
+    coarse = ids.astype(np.int32)
+    for column in range(first, len(classes.quasi) - size + 1):
+        radix = len(classes.labels[column])
+        finer, found = distinct((coarse, classes.keys[column]), (count, radix), classes.count)
+        yield from _finer(classes, size - 1, column + 1, finer, found)
+
+
+def _figures(classes: Classes, watched: Tally, ids: Ids, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Rows per group, and the largest share of a watched value in each."""
+    rows = total(ids, classes.sizes, count)
+    return rows, top_counts(watched.merged(ids, count)) / rows
+
+
+def _has_unknown(classes: Classes) -> bool:
+    """Whether any class has a missing or suppressed quasi-identifier."""
+    if classes.wild is None:
+        return False
+    return any(bool(wild[codes].any()) for wild, codes in zip(classes.wild, classes.keys, strict=True))

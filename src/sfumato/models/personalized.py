@@ -1,0 +1,128 @@
+"""Personalized privacy: everybody names the part of the sensitive taxonomy that must not be guessed of him."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.arguments import between, text
+from sfumato.ground.errors import DataError, ParameterError, listed
+from sfumato.group.classes import Classes
+from sfumato.group.keys import total
+from sfumato.group.tally import Tally
+from sfumato.models.laws import ancestor_paths, explained
+from sfumato.models.verdict import Verdict, one_class
+
+NO_WISH = ("", "*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonalizedPrivacy:
+    """In every class where somebody guards a node, at most a share of ``p`` has a sensitive value below that node.
+
+    Claim: the chance that a person's class gives for his value to lie in the subtree that he guards is at most ``p``.
+    Source: Xiao and Tao 2006.
+    Does not protect against: inferences about people who guard nothing; what guarding itself gives away.
+
+    Example:
+        >>> from sfumato.testing.model_kit import classes_of
+        >>> table = classes_of({"zip": ["1"] * 3, "ill": ["flu", "cough", "hiv"]}, quasi=["zip"])
+        >>> paths = {"flu": ("lung",), "cough": ("lung",), "hiv": ("virus",)}
+        >>> verdict = PersonalizedPrivacy(p=0.5, column="ill", paths=paths, guards={"flu": "lung"}).check(table)
+        >>> verdict.holds, round(verdict.reached, 3)
+        (False, 0.667)
+    """
+
+    name: ClassVar[str] = "personalized-privacy"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = False
+    """One flu, guarded, and one cut pass p = 1/2; two coughs of people who guard nothing pass; joined, 3/4 are lung."""
+    kept_by_removal: ClassVar[bool] = True
+    """Each class is judged by itself."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows below a guarded node can be added."""
+    counts_anew: ClassVar[bool] = False
+    """Overlapping groups are judged like classes."""
+
+    p: float
+    """The largest chance of a guess below a guarded node."""
+    column: str
+    """The sensitive column."""
+    paths: Mapping[str, tuple[str, ...]]
+    """Each sensitive value's ancestors, nearest first."""
+    guards: Mapping[str, str] = field(default_factory=dict)
+    """The node that people with a sensitive value guard, by value; empty or * is no wish."""
+    guard_column: str | None = None
+    """The column that holds each person's guarded node, instead of ``guards``; empty, missing or * is no wish."""
+
+    def __post_init__(self) -> None:
+        between("p", self.p, 0, 1, open_low=True)
+        text("column", self.column)
+        ancestor_paths("paths", self.paths)
+        if not isinstance(self.guards, Mapping):
+            raise ParameterError(f"guards must map sensitive values to nodes, not {self.guards!r}")
+        for node in self.guards.values():
+            if not isinstance(node, str):
+                raise ParameterError(f"guards must map sensitive values to nodes, not to {node!r}")
+        if self.guard_column is not None:
+            text("guard_column", self.guard_column)
+        if bool(self.guards) == (self.guard_column is not None):
+            raise ParameterError("exactly one of guards and guard_column must be given")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column, and the column of the guarded nodes if there is one."""
+        return (self.column,) if self.guard_column is None else (self.column, self.guard_column)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge each class by its largest share below a node that somebody in it guards."""
+        tally = classes.tally(self.column)
+        self._refuse_unplaced(tally)
+        worst = np.zeros(classes.count)
+        for node, guarded in self._guarded(classes):
+            share = self._below(tally, node) / classes.sizes
+            np.maximum(worst, share, out=worst, where=guarded)
+        return Verdict.of(worst, self.p, "at most")
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class; a failure does not rule out finer classes."""
+        found = f"a share of {{}} of {self.column!r} below a guarded node"
+        return explained(
+            self.check(one_class(table)), asked=f"p = {self.p:g}", found=found, merging=self.kept_by_merging
+        )
+
+    def _below(self, tally: Tally, node: str) -> NDArray[np.int64]:
+        """For each class, the rows whose value is the node or lies below it."""
+        inside = np.array([value == node or node in self.paths.get(value, ()) for value in tally.values], np.bool_)
+        kept = inside[tally.codes]
+        return total(tally.owners[kept], tally.counts[kept], tally.classes)
+
+    def _guarded(self, classes: Classes) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """Each guarded node, and in which classes somebody guards it."""
+        tally = classes.tally(self.guard_column or self.column)
+        nodes = self._nodes(tally)
+        known = {*self.paths, *(node for above in self.paths.values() for node in above)}
+        unknown = sorted({*nodes, *self.guards.values()} - known - {*NO_WISH})
+        if unknown:
+            raise DataError(f"guarded nodes that are in no path of {self.column!r}: {listed(unknown)}")
+        for node in sorted({*nodes} - {*NO_WISH}):
+            here = np.zeros(classes.count, np.bool_)
+            here[tally.owners[np.array([n == node for n in nodes], np.bool_)[tally.codes]]] = True
+            yield node, here
+
+    def _nodes(self, tally: Tally) -> list[str]:
+        """For each code of the guarding column, the node that a row with it guards, or no wish."""
+        if self.guard_column is None:
+            return [self.guards.get(value, "") for value in tally.values]
+        seen = np.bincount(tally.codes, minlength=len(tally.values)) > 0
+        return [v if seen[code] and code != tally.missing else "" for code, v in enumerate(tally.values)]
+
+    def _refuse_unplaced(self, tally: Tally) -> None:
+        codes = np.unique(tally.codes).tolist()
+        unplaced = [tally.values[c] for c in codes if c != tally.missing and tally.values[c] not in self.paths]
+        if unplaced:
+            raise DataError(f"column {self.column!r} has values that are in no path: {listed(unplaced)}")

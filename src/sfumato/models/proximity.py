@@ -1,0 +1,104 @@
+"""(e, m)-anonymity: no class tells a number nearly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.arguments import between, text
+from sfumato.ground.errors import DataError, ParameterError
+from sfumato.group.classes import Classes
+from sfumato.group.tally import Tally
+from sfumato.models.laws import explained
+from sfumato.models.verdict import Verdict, one_class
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EMAnonymity:
+    """In every class at most 1 / ``m`` of the rows lie near any one of its values.
+
+    Claim: for each value x of a class at most a share of 1 / ``m`` lies in [x - e, x + e]; when ``relative``, in
+        [x - e|x|, x + e|x|]. A missing value is near missing values only.
+    Source: Li, Tao, Xiao 2008.
+    Does not protect against: singling out rows when ``m`` is 1; inferences about intervals wider than ``e``.
+
+    Example:
+        >>> from sfumato.testing.model_kit import classes_of
+        >>> table = classes_of({"zip": ["1"] * 4, "pay": [10, 11, 12, 90]}, quasi=["zip"])
+        >>> EMAnonymity(e=1, m=2, column="pay").check(table).reached  # 11 is near 10, 11 and 12
+        0.75
+    """
+
+    name: ClassVar[str] = "e-m-anonymity"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = False
+    """With e = 1, m = 2 the classes {1, 10} and {0, 2} pass; joined, three of four rows are near 1."""
+    kept_by_removal: ClassVar[bool] = True
+    """Each class is judged by itself."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows with near values can be added."""
+    counts_anew: ClassVar[bool] = False
+    """Overlapping groups are judged like classes."""
+
+    e: float
+    """How far a near value may be away."""
+    m: float
+    """One over the largest share of near rows."""
+    column: str
+    """The sensitive column, of numbers or dates."""
+    relative: bool = False
+    """Whether ``e`` is a fraction of the value instead of a distance."""
+
+    def __post_init__(self) -> None:
+        between("e", self.e, 0, np.inf)
+        between("m", self.m, 1, np.inf)
+        text("column", self.column)
+        if not isinstance(self.relative, bool):
+            raise ParameterError(f"relative must be True or False, not {self.relative!r}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge each class by the largest share of rows near one of its values."""
+        tally = classes.tally(self.column)
+        if tally.numbers is None:
+            raise DataError(f"column {self.column!r} has no numbers; {self.name} needs a numeric sensitive column")
+        near = np.zeros(classes.count, np.int64)
+        np.maximum.at(near, tally.owners, self._near(tally, tally.numbers))
+        return Verdict.of(near / classes.sizes, 1 / self.m, "at most")
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class; a failure does not rule out finer classes."""
+        asked = f"e = {self.e:g}, m = {self.m:g}"
+        found = f"a share of {{}} near one value of {self.column!r}"
+        return explained(self.check(one_class(table)), asked=asked, found=found, merging=self.kept_by_merging)
+
+    def _near(self, tally: Tally, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """For each entry, the rows of its class with a value near its own."""
+        low, high = self._windows(numbers)
+        rank = np.empty(len(numbers), np.int64)
+        rank[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
+        start = tally.owners * len(numbers)
+        places = start + rank[tally.codes]
+        order = np.argsort(places, kind="stable")
+        summed = np.concatenate([[0], np.cumsum(tally.counts[order])])
+        first = np.searchsorted(places[order], start + low[tally.codes], side="left")
+        last = np.searchsorted(places[order], start + high[tally.codes], side="left")
+        return np.asarray(summed[last] - summed[first], np.int64)
+
+    def _windows(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each value, the first rank that is near it and the first after those; rounding counts as near."""
+        ordered = np.sort(numbers)
+        reach = self.e * np.abs(numbers) if self.relative else np.full(len(numbers), float(self.e))
+        reach = reach + _ROUNDING * (np.abs(numbers) + reach)
+        low = np.searchsorted(ordered, numbers - reach, side="left")
+        high = np.searchsorted(ordered, numbers + reach, side="right")
+        return low.astype(np.int64), high.astype(np.int64)

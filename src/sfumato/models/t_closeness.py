@@ -1,0 +1,136 @@
+"""t-closeness: what a class shows is close to what the whole table shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from sfumato.ground.arguments import between, number, one_of, text
+from sfumato.ground.errors import ParameterError
+from sfumato.group.classes import Classes
+from sfumato.group.tally import Counts, Tally
+from sfumato.models.distances import (
+    Shares,
+    by_list,
+    by_size,
+    emd_hierarchical,
+    emd_ordered,
+    kullback_leibler,
+    node_levels,
+    variational,
+)
+from sfumato.models.laws import ancestor_paths, explained, texts
+from sfumato.models.verdict import Verdict, one_class
+
+Distance = Literal["variational", "kl", "emd-equal", "emd-ordered", "emd-hierarchical", "emd-matrix"]
+Reference = Literal["released", "original"]
+_Measure = Callable[[Shares, Shares], Shares]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TCloseness:
+    """In every class the distribution of ``column`` is at most ``t`` away from the reference.
+
+    Claim: finding a person's class changes what is known about his sensitive value by at most ``t``, in the chosen
+        distance. Li et al. take the distribution of the original table as the reference; when rows were taken out, that
+        of the released rows differs, and the verdict's note says which one was used.
+    Source: Li, Li, Venkatasubramanian 2007.
+    Does not protect against: what the distribution of the whole table says; singling out rows.
+
+    Example:
+        >>> from sfumato.testing.model_kit import classes_of
+        >>> table = classes_of({"zip": ["1", "1", "2", "2"], "pay": [1, 2, 3, 4]}, quasi=["zip"])
+        >>> round(TCloseness(t=0.2, column="pay", distance="emd-ordered").check(table).reached, 4)
+        0.3333
+    """
+
+    name: ClassVar[str] = "t-closeness"
+    """As the catalog lists it."""
+    kept_by_merging: ClassVar[bool] = True
+    """Joining leaves the reference, and every distance offered is convex."""
+    kept_by_growth: ClassVar[bool] = False
+    """Rows of one value can be added."""
+    counts_anew: ClassVar[bool] = False
+    """Overlapping groups are judged like classes."""
+
+    t: float
+    """The largest distance."""
+    column: str
+    """The sensitive column."""
+    distance: Distance
+    """How far two distributions are apart."""
+    reference: Reference = "released"
+    """Whose distribution is compared with: that of the released rows, or that of the original table."""
+    order: tuple[str, ...] = ()
+    """The values in their order: for emd-ordered on texts, and the rows and columns of ``costs``."""
+    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For emd-hierarchical, each value's ancestors, nearest first, without the root."""
+    costs: tuple[tuple[float, ...], ...] = ()
+    """For emd-matrix, what moving each value (row) to each other one (column) costs."""
+
+    def __post_init__(self) -> None:
+        between("t", self.t, 0, np.inf)
+        text("column", self.column)
+        one_of("distance", self.distance, get_args(Distance))
+        one_of("reference", self.reference, get_args(Reference))
+        texts("order", self.order, blank=True)
+        ancestor_paths("paths", self.paths)
+        _check_costs(self.costs, len(self.order))
+        if self.distance == "emd-matrix" and not self.costs:
+            raise ParameterError("costs must be given, with order, when distance is emd-matrix")
+        if self.distance == "emd-hierarchical" and not self.paths:
+            raise ParameterError("paths must be given when distance is emd-hierarchical")
+
+    @property
+    def kept_by_removal(self) -> bool:
+        """Only where the reference is the original table's, which stays when rows go."""
+        return self.reference == "original"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge each class by its distance."""
+        tally = classes.tally(self.column)
+        original = self.reference == "original"
+        counts = tally.original if original and tally.original is not None else tally.overall
+        tally, counts, measure = self._arranged(tally, counts)
+        reference = counts / max(int(counts.sum()), 1)
+        found = [measure(block / block.sum(axis=1, keepdims=True), reference) for _, block in tally.blocks()]
+        note = "reference: original table" if original else "reference: released rows"
+        return Verdict.of(np.concatenate(found or [np.zeros(0)]), self.t, "at most", note=note)
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the table as one class."""
+        asked = f"t = {self.t:g} ({self.distance})"
+        return explained(self.check(one_class(table)), asked=asked, found="distance {}")
+
+    def _arranged(self, tally: Tally, counts: Counts) -> tuple[Tally, Counts, _Measure]:
+        """The histogram and the reference as the distance needs them, and the distance."""
+        if self.distance == "emd-ordered":
+            return *(by_list(tally, counts, self.order) if self.order else by_size(tally, counts)), emd_ordered
+        if self.distance == "emd-hierarchical":
+            return tally, counts, partial(emd_hierarchical, levels=node_levels(tally, counts, self.paths))
+        if self.distance == "emd-matrix":
+            from sfumato.models.emd_matrix import emd_matrix
+
+            return *by_list(tally, counts, self.order), partial(emd_matrix, costs=np.array(self.costs, np.float64))
+        return tally, counts, kullback_leibler if self.distance == "kl" else variational
+
+
+def _check_costs(costs: object, size: int) -> None:
+    """A square of costs over the listed values, none negative, nothing for staying."""
+    if not isinstance(costs, tuple) or not all(isinstance(row, tuple) for row in costs):
+        raise ParameterError(f"costs must be a tuple of tuples of numbers, not {costs!r}")
+    if costs and (len(costs) != size or any(len(row) != size for row in costs)):
+        raise ParameterError(f"costs must be a square of the {size} values in order")
+    for i, row in enumerate(costs):
+        for j, cost in enumerate(row):
+            if number("costs", cost) < 0 or (i == j and cost != 0):
+                raise ParameterError(f"costs must not be negative and 0 on the diagonal, not {cost} at {i}, {j}")

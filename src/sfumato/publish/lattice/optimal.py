@@ -1,0 +1,125 @@
+"""The globally optimal full-domain generalization, for any model and any metric."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.errors import Infeasible
+from sfumato.ground.work import Work
+from sfumato.publish.lattice.checker import Checker, Judged
+from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
+from sfumato.publish.lattice.space import Space
+from sfumato.publish.problem import Levels, Outcome, Problem
+
+_TIE = 1e-12
+
+
+def optimal(problem: Problem, work: Work) -> Outcome:
+    """Find the node that loses least among all that meet the requirement within the suppression limit.
+
+    Claim: no node of the lattice that meets the requirement has a smaller loss.
+    How: nodes are taken by the smallest loss they can still have, each with a way from it to the top that is searched
+        by halving. Where the models' laws allow it, an infeasible node rules out everything finer, and what suppression
+        costs at a feasible one is a bound for everything finer; where they do not, only too many rows in classes
+        smaller than k rule out anything. A node whose bound reaches the best loss found is never grouped.
+    Cost: grows with the number of distinct cells times the number of nodes checked; rows do not matter.
+    Source: predictive tagging as in Kohlmayer et al. 2012 (Flash); roll-up as in LeFevre et al. 2005 (Incognito).
+    """
+    refuse_unreachable(problem)
+    search = _Search(problem, work)
+    search.run()
+    if search.best is None:
+        raise Infeasible(why_nothing_fits(problem))
+    return search.outcome(search.best)
+
+
+class _Search:
+    """The state of one search: what each node can still lose, and the best node so far."""
+
+    def __init__(self, problem: Problem, work: Work) -> None:
+        self.checker = Checker(problem)
+        self.work = work
+        self.space = Space(heights=tuple(h.height for h in problem.hierarchies))
+        counts = [_leaf_counts(problem, c) for c in range(len(problem.hierarchies))]
+        costs = problem.metric.floors(problem.hierarchies, counts)
+        steps = [np.linspace(0.0, 1.0, height + 1) for height in self.space.heights]
+        self.costs = steps if costs is None else costs
+        self.floors = np.zeros(self.space.shape) if costs is None else self.space.sums(costs)
+        self.open = self.floors.copy()
+        self.best: Judged | None = None
+        self.hopeless: dict[Levels, bool] = {}
+
+    def run(self) -> None:
+        """Until no open node can beat the best."""
+        while (node := self._next()) is not None:
+            self._halve(self.space.chain(node, self.costs))
+            if self.work.due:
+                self.work.advance("search", int((self.open >= self._beaten).sum()), self.space.nodes)
+
+    def outcome(self, best: Judged) -> Outcome:
+        """The best node as the algorithm's answer."""
+        checked = self.checker.checked
+        return Outcome(
+            levels=best.levels,
+            suppressed=best.suppressed[best.frequencies.ids],
+            loss=best.loss.value,
+            proven=True,
+            effort={
+                "nodes": self.space.nodes,
+                "checked": checked,
+                "skipped": self.space.nodes - checked,
+                "rolled_up": self.checker.rollup.rolled,
+                "strategy": "predictive tagging" if self.checker.monotone else "full search with bounds",
+            },
+        )
+
+    @property
+    def _beaten(self) -> float:
+        """A node that cannot lose less than this is of no interest."""
+        return np.inf if self.best is None else self.best.loss.value - _TIE * max(1.0, abs(self.best.loss.value))
+
+    def _next(self) -> Levels | None:
+        place = int(np.argmin(self.open))
+        node = tuple(int(level) for level in np.unravel_index(place, self.space.shape))
+        return node if self.open[node] < self._beaten else None
+
+    def _halve(self, way: list[Levels]) -> None:
+        """Find the first node of a way to the top that is not hopeless, as far as finer ones can still win."""
+        low, high = 0, len(way) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            if not self._hopeless(way[middle]):
+                high = middle - 1
+                while high >= low and self.open[way[high]] >= self._beaten:
+                    high -= 1
+            else:
+                low = middle + 1
+
+    def _hopeless(self, node: Levels) -> bool:
+        """Judge a node once, write down what follows for others, and tell whether finer ones are ruled out."""
+        if node in self.hopeless:
+            return self.hopeless[node]
+        found = self.checker.judge(node)
+        self.hopeless[node] = found.hopeless
+        self._bound(found)
+        self.open[node] = np.inf
+        if found.feasible and found.loss.value < self._beaten:
+            self.best = found
+        return found.hopeless
+
+    def _bound(self, found: Judged) -> None:
+        """Coarser nodes lose no less; finer ones fail too, or pay at least the same for suppression."""
+        above, below = self.space.above(found.levels), self.space.below(found.levels)
+        np.maximum(self.open[above], found.loss.coarser, out=self.open[above])
+        if found.hopeless:
+            self.open[below] = np.inf
+        elif self.checker.monotone:
+            np.maximum(self.open[below], self.floors[below] + found.loss.surcharge, out=self.open[below])
+
+
+def _leaf_counts(problem: Problem, column: int) -> NDArray[np.int64]:
+    cells = problem.cells
+    return np.bincount(
+        cells.keys[column], weights=cells.sizes, minlength=len(problem.hierarchies[column].levels[0].labels)
+    ).astype(np.int64)

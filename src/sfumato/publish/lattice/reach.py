@@ -1,0 +1,52 @@
+"""Saying that a requirement is out of reach, before a search or after it, and what would be feasible."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, cast
+
+from sfumato.ground.errors import Infeasible
+from sfumato.models.judge import judge
+from sfumato.models.verdict import Model, one_class, titled
+from sfumato.publish.problem import Problem
+
+
+def refuse_unreachable(problem: Problem) -> None:
+    """Refuse what not even the fully generalized table can meet.
+
+    Merging every class of a passing release must leave it passing; so if the whole table as one class fails, nothing
+    passes. With suppression that argument needs a model that growth keeps: removing rows could help the others.
+    """
+    for model in problem.models:
+        sure = model.kept_by_growth or (problem.limit == 0 and model.kept_by_merging)
+        if sure and not (verdict := model.reachable(problem.cells)).holds:
+            raise Infeasible(f"{described(model)} is out of reach: {verdict.note}. {_nearest(problem, model)}")
+
+
+def why_nothing_fits(problem: Problem) -> str:
+    """The message when the whole lattice was searched in vain."""
+    failing = [m for m in problem.models if not judge(m, one_class(problem.cells), problem.reading).holds]
+    rows = problem.cells.rows
+    allowed = f"suppressing at most {problem.limit} of {rows} rows" if problem.limit else "without suppressing rows"
+    if problem.limit >= rows:
+        return f"every one of the {rows} rows would have to be suppressed to meet {_all(problem.models)}"
+    nearest = " ".join(_nearest(problem, model) for model in failing)
+    more = nearest or "Allow more suppression with algorithm.max_suppressed."
+    return f"no generalization meets {_all(problem.models)} {allowed}. {more}"
+
+
+def described(model: Model) -> str:
+    """A model with its parameters, as a person would say it."""
+    found: dict[str, Any] = {one.name: getattr(model, one.name) for one in fields(cast("Any", model))}
+    return titled(model.name, found)
+
+
+def _nearest(problem: Problem, model: Model) -> str:
+    verdict = judge(model, one_class(problem.cells), problem.reading)
+    return (
+        f"The fully generalized table reaches {verdict.reached:.6g}; required is {verdict.sense} {verdict.limit:.6g}."
+    )
+
+
+def _all(models: tuple[Model, ...]) -> str:
+    return " and ".join(described(model) for model in models)

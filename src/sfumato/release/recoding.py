@@ -1,0 +1,61 @@
+"""Turning original rows into released rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.table import Column, Table
+from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.describe.roles import Role, Schema
+from sfumato.ground.chance import Chance
+from sfumato.release.pseudonyms import Pseudonyms
+
+SuppressedRows = Literal["remove", "star"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recoding:
+    """A level per quasi-identifier, and the rows that are suppressed."""
+
+    hierarchies: Mapping[str, Hierarchy]
+    """The hierarchy of each quasi-identifier."""
+    levels: Mapping[str, int]
+    """The level that each is published at."""
+    suppressed: NDArray[np.bool_]
+    """Which rows are suppressed."""
+    rows: SuppressedRows = "remove"
+    """What becomes of a suppressed row."""
+    pseudonyms: Mapping[str, Pseudonyms] = field(default_factory=dict)
+    """The identifiers that are published as pseudonyms."""
+
+    def apply(self, table: Table, quasi: Mapping[str, Column], schema: Schema, chance: Chance) -> pl.DataFrame:
+        """The released rows, in random order; everything but identifiers and quasi-identifiers is unchanged."""
+        published = [self._column(table, quasi, name, role) for name, role in schema.roles.items()]
+        frame = pl.DataFrame([cells for cells in published if cells is not None])
+        kept = np.flatnonzero(~self.suppressed) if self.rows == "remove" else np.arange(table.rows)
+        return frame[chance.generator().permutation(kept)]
+
+    def _column(self, table: Table, quasi: Mapping[str, Column], name: str, role: Role) -> pl.Series | None:
+        if role is Role.QUASI:
+            return self._generalized(table, quasi[name])
+        if role is Role.IDENTIFIER:
+            return self.pseudonyms[name].replace(table.frame[name]) if name in self.pseudonyms else None
+        return None if role is Role.DROP else table.frame[name]
+
+    def _generalized(self, table: Table, column: Column) -> pl.Series:
+        stars = self.rows == "star" and bool(self.suppressed.any())
+        cells = table.frame[column.name]
+        number = self.levels[column.name]
+        if number == 0 and not stars and cells.dtype != pl.String:
+            return cells
+        level = self.hierarchies[column.name].levels[number]
+        places = level.parent[column.codes]
+        if stars:
+            places = np.where(self.suppressed, len(level.labels), places)
+        return pl.Series(column.name, [*level.labels, TOP], dtype=pl.String).gather(places)

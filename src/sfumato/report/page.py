@@ -1,0 +1,121 @@
+"""The report as one page that needs nothing else: no network, no script, no font."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from sfumato.report import charts, figures, words
+from sfumato.report.charts import Picture
+from sfumato.report.facts import ColumnFacts, ReportFacts, UtilityFacts
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SECTIONS = (
+    ("promises", "What the promises mean"),
+    ("readings", "Unknown cells"),
+    ("risk", "Risk"),
+    ("groups", "Sizes of the groups"),
+    ("columns", "Columns"),
+    ("loss", "Information lost"),
+    ("suppressed", "Suppressed records"),
+    ("search", "How it was found"),
+    ("glossary", "How to read this report"),
+)
+"""The page's sections in order: anchor and name."""
+
+_BY_SIZE = ("k-anonymity", "alpha-k-anonymity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """All drawings of one page."""
+
+    risks: Picture
+    """Before and after."""
+    sizes: Picture | None
+    """Of the classes."""
+    losses: Picture | None
+    """By quasi-identifier."""
+    suppression: Picture | None
+    """Beside what was allowed."""
+    columns: tuple[tuple[ColumnFacts, tuple[Picture, ...]], ...]
+    """The columns that have a distribution."""
+
+
+def render(facts: ReportFacts) -> str:
+    """One self-contained HTML page; the same facts give the same bytes."""
+    sizes = facts.class_sizes
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            facts=facts,
+            pictures=_pictures(facts),
+            sections=SECTIONS,
+            part=words.suppressed_share(facts),
+            limit=limit_on_size(facts),
+            groups=sum(many for _, many in sizes),
+            grouped=sum(size * many for size, many in sizes),
+            smallest=sizes[0][0] if sizes else 0,
+            largest=sizes[-1][0] if sizes else 0,
+        )
+    )
+
+
+def limit_on_size(facts: ReportFacts) -> int | None:
+    """The largest class size that is promised, if any is."""
+    asked = [one.claim.parameters.get("k") for one in facts.claims if one.claim.model in _BY_SIZE]
+    return max((k for k in asked if isinstance(k, int)), default=None)
+
+
+def _pictures(facts: ReportFacts) -> Pictures:
+    drawn = ((one, tuple(charts.distributions(one, inside=facts.inside))) for one in facts.columns)
+    return Pictures(
+        risks=charts.risks(facts.risk_before, facts.risk_after),
+        sizes=charts.class_sizes(facts.class_sizes, limit_on_size(facts)),
+        losses=charts.losses(facts.columns),
+        suppression=charts.suppression(words.suppressed_share(facts), facts.suppressed_limit),
+        columns=tuple((one, pictures) for one, pictures in drawn if pictures),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=PackageLoader("sfumato.report", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters.update(_filters(), drawn=Markup)
+    return made
+
+
+def _filters() -> dict[str, Callable[..., Any]]:
+    formats = (figures.count, figures.share, figures.odds, figures.number, figures.apart)
+    sentences = (words.promised, words.reached, words.verdict, words.suppressed, words.found)
+    return {each.__name__: each for each in (*formats, *sentences)} | {
+        "label": lambda text: figures.label(text, most=80),
+        "role": lambda role: words.ROLES.get(role, role),
+        "reading": lambda name: words.READINGS.get(name, name),
+        "shown": lambda value, how: figures.odds(value) if how == "odds" else figures.share(value),
+        "maybe": lambda value: figures.NONE if value is None else figures.count(value),
+        "plain": lambda value: figures.number(value) if isinstance(value, int | float) else value,
+        "on_scale": _on_scale,
+    }
+
+
+def _on_scale(one: UtilityFacts) -> float | None:
+    """Where a value lies between the ends of its scale; nowhere if an end is missing."""
+    if not (isfinite(one.value) and isfinite(one.low) and isfinite(one.high) and one.high > one.low):
+        return None
+    return min(max((one.value - one.low) / (one.high - one.low), 0.0), 1.0)

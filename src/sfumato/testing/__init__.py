@@ -1,0 +1,1 @@
+"""Kits that test what others write: run one over a new model and its claims are tried."""

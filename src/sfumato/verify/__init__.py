@@ -1,0 +1,1 @@
+"""Re-checking a release from its written bytes and its manifest, trusting nothing else."""

@@ -1,0 +1,211 @@
+"""Verifying a bundle: every claim of the manifest, recomputed from the data file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from sfumato.data.files import read
+from sfumato.data.table import Table
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import BundleError, SfumatoError, listed
+from sfumato.group.classes import Classes
+from sfumato.models.verdict import Model
+from sfumato.release.bundle import MANIFEST, REPORT, sha256
+from sfumato.release.manifest import load, plain, seal_holds
+from sfumato.release.published import Published
+from sfumato.utility.view import Metric
+from sfumato.verify.evidence import all_stars, evidence, required
+from sfumato.verify.judging import claim, smallest
+from sfumato.verify.losses import labels_fit, losses
+
+
+class Known(Protocol):
+    """Whoever turns the manifest's names into models and metrics, and its plan into models."""
+
+    def model(self, name: str, parameters: Mapping[str, Any]) -> Model:
+        """A model from its name and parameters."""
+
+    def metric(self, name: str, *, k: int = 1) -> Metric:
+        """A metric from its name."""
+
+    def risk(self, classes: Classes) -> dict[str, Any]:
+        """Re-identification risks of classes."""
+
+
+Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[tuple[str, dict[str, Any]]]]
+"""The models, with parameters, that a manifest's plan asks for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    what: str
+    """What was compared."""
+    holds: bool
+    """Whether it is as the manifest says."""
+    detail: str
+    """What was found, and what was claimed where they differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """All checks of one bundle."""
+
+    folder: str
+    """The bundle."""
+    checks: tuple[Check, ...]
+    """What was looked at, in order."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return all(check.holds for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
+        return {"bundle": self.folder, "holds": self.holds, "checks": shown}
+
+
+def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
+    """Re-read the data file and the manifest, and recompute whatever the manifest states."""
+    manifest = load(folder / MANIFEST)
+    try:
+        found = tuple(_checks(folder, manifest, known, asked))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, SfumatoError):
+            raise
+        broken = Check(
+            what="manifest", holds=False, detail=f"it is not of the form that this version writes: {error!r}"
+        )
+        found = (broken,)
+    return Verification(folder=folder.name, checks=found)
+
+
+def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) -> Iterable[Check]:
+    data = manifest["data"]
+    path = folder / str(data["file"])
+    if path.name != data["file"] or not path.is_file():
+        raise BundleError(f"{folder} is not whole: its data file {data['file']!r} is missing")
+    yield _same("seal of the manifest", seal_holds(manifest), True)
+    yield _same("bytes of the data file", sha256(path), data["sha256"])
+    yield _report(folder, manifest)
+    published = Published.from_json(data)
+    table = (
+        read(path, missing=published.missing, delimiter=",")
+        if path.suffix == ".csv"
+        else read(path, missing=published.missing)
+    )
+    yield _same("columns", list(table.names), [column.name for column in published.columns])
+    yield _same("rows", table.rows, published.rows)
+    if list(table.names) != [column.name for column in published.columns]:
+        return
+    yield from _identifiers(manifest, published)
+    yield from _counts(manifest, table, published, known, asked)
+
+
+def _report(folder: Path, manifest: dict[str, Any]) -> Check:
+    path = folder / REPORT
+    found = sha256(path) if path.is_file() else "no report"
+    return _same("bytes of the report", found, manifest["report"]["sha256"])
+
+
+def _identifiers(manifest: dict[str, Any], published: Published) -> Iterable[Check]:
+    keyed = {name for name, spec in manifest["plan"]["columns"].items() if spec.get("pseudonym") == "keyed"}
+    open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
+    hidden = [c.name for c in published.columns if c.role is Role.DROP]
+    yield _same("identifiers that are published openly", open_names + hidden, [])
+    roles = {c.name: str(c.role) for c in published.columns}
+    planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
+    yield _same("roles of the columns", roles, planned)
+
+
+def _counts(
+    manifest: dict[str, Any], table: Table, published: Published, known: Known, asked: Asked
+) -> Iterable[Check]:
+    models = [known.model(c["model"], c["parameters"]) for c in manifest["claims"]]
+    classes = evidence(table, published, counted=[name for model in models for name in model.columns])
+    judged = required(classes, published)
+    reading = manifest["plan"]["privacy"].get("reading", "strict")
+    for model, stated in zip(models, manifest["claims"], strict=True):
+        found = plain(claim(model, stated["parameters"], judged, reading).to_json())
+        yield _claim(found, stated)
+    stated_models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
+    yield _same(
+        "claims are what the plan asks for",
+        plain(asked(manifest["plan"], published, manifest["claims"])),
+        plain(stated_models),
+    )
+    yield _same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
+    yield _suppression(manifest, classes, published)
+    yield _same("risk", _round(known.risk(judged)), _round(manifest["risk"]))
+    yield from labels_fit(manifest, classes, Check)
+    yield from _utility(manifest, classes, known)
+
+
+def _suppression(manifest: dict[str, Any], classes: Classes, published: Published) -> Check:
+    stated = manifest["suppression"]
+    if stated["how"] == "remove":
+        found = {"rows": stated["of"] - published.rows, "of": stated["of"]}
+    else:
+        found = {"rows": int(classes.sizes[all_stars(classes)].sum()) if stated["rows"] else 0, "of": published.rows}
+    within = found["rows"] <= math.floor(stated["limit"] * stated["of"] + 1e-9) and stated["how"] in ("remove", "star")
+    same = _same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
+    if same.holds and not within:
+        return Check(
+            what=same.what, holds=False, detail=f"{found['rows']} are more than the limit {stated['limit']} allows"
+        )
+    return same
+
+
+def _utility(manifest: dict[str, Any], classes: Classes, known: Known) -> Iterable[Check]:
+    found = losses(manifest, classes, known)
+    for name, value in found.items():
+        stated = manifest["utility"][name]
+        yield _same(f"utility: {name}", _round(value), _round(stated))
+
+
+def _claim(found: dict[str, Any], stated: Mapping[str, Any]) -> Check:
+    """A claim holds here if it is met by the data and is stated exactly as found."""
+    different = [key for key in sorted({*found, *stated}) if _round(found.get(key)) != _round(stated.get(key))]
+    what = f"claim {stated.get('model')}"
+    detail = f"required {found['sense']} {_shown(found['limit'])}, reached {_shown(found['reached'])}"
+    if not found["holds"]:
+        detail += f"; {found['classes_failing']} classes fail"
+    if different:
+        detail += "; the manifest differs in " + ", ".join(f"{key} ({_shown(stated.get(key))})" for key in different)
+    return Check(what=what, holds=bool(found["holds"]) and not different, detail=detail)
+
+
+def _same(what: str, found: Any, stated: Any) -> Check:
+    holds = bool(found == stated)
+    return Check(
+        what=what, holds=holds, detail=_shown(found) if holds else f"found {_shown(found)}, stated {_shown(stated)}"
+    )
+
+
+def _round(value: Any) -> Any:
+    """Numbers to twelve digits, so that the order of a sum does not matter."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return float(f"{value:.12g}")
+    if isinstance(value, Mapping):
+        return {key: _round(item) for key, item in value.items()}
+    return [_round(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return listed(value, most=6)
+    text = str(value)
+    return text if len(text) <= 120 else text[:117] + "..."

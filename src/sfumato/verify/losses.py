@@ -1,0 +1,90 @@
+"""Recomputing what the manifest says about labels and losses, from released rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from sfumato.describe.hierarchy import TOP
+from sfumato.group.classes import Classes
+from sfumato.utility.view import Metric, Ruler, View
+from sfumato.verify.evidence import all_stars
+
+
+class Metrics(Protocol):
+    """Whoever turns a metric's name into a metric."""
+
+    def metric(self, name: str, *, k: int = 1) -> Metric:
+        """The metric."""
+
+
+def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..., Any]) -> Iterable[Any]:
+    """Every released quasi-identifier is one of the labels that the recoding allows."""
+    for name, labels, codes in zip(classes.quasi, classes.labels, classes.keys, strict=True):
+        stated = manifest["recoding"]["columns"].get(name, {})
+        level, height = stated.get("level", -1), stated.get("of", -1)
+        allowed = {*stated.get("labels", ()), TOP}
+        strange = sorted({labels[code] for code in np.unique(codes)} - allowed)
+        fits = not strange and 0 <= level <= height and (level < height or allowed == {TOP})
+        detail = (
+            f"level {level} of {height}"
+            if fits
+            else f"labels that level {level} of {height} does not have: {strange[:5]}"
+        )
+        yield check(what=f"recoding of {name}", holds=fits, detail=detail)
+
+
+def losses(manifest: Mapping[str, Any], classes: Classes, known: Metrics) -> dict[str, float]:
+    """Every stated metric that released rows and public label sizes suffice for."""
+    columns = manifest["recoding"]["columns"]
+    sized = all("sizes" in columns[name] for name in classes.quasi)
+    view = _view(manifest, classes)
+    k = max((int(c["parameters"]["k"]) for c in manifest["claims"] if c["model"] == "k-anonymity"), default=1)
+    found: dict[str, float] = {}
+    for name in manifest["utility"]:
+        metric = known.metric(name, k=k)
+        if name in ("loss", "ncp") and not sized:
+            continue
+        if "leaf_bits" in metric.needs or ("target" in metric.needs and view.target is None):
+            continue
+        found[name] = metric.measure(view)
+    return found
+
+
+def _view(manifest: Mapping[str, Any], classes: Classes) -> View:
+    """The release as metrics see it; removed rows come back as one suppressed class of unknown values."""
+    stated = manifest["suppression"]
+    columns = manifest["recoding"]["columns"]
+    rulers = tuple(_ruler(columns[name], labels) for name, labels in zip(classes.quasi, classes.labels, strict=True))
+    hidden = all_stars(classes) if stated["rows"] and stated["how"] == "star" else np.zeros(classes.count, np.bool_)
+    if stated["rows"] and stated["how"] == "remove":
+        classes = _with_removed(classes, int(stated["rows"]))
+        hidden = np.append(hidden, True)
+    target = next((c["name"] for c in manifest["data"]["columns"] if c["role"] == "target"), None)
+    return View(classes=classes, suppressed=hidden, rulers=rulers, target=target)
+
+
+def _with_removed(classes: Classes, rows: int) -> Classes:
+    """One more class for the rows that were removed; nothing is known about its labels or values."""
+    return replace(
+        classes,
+        keys=np.concatenate([classes.keys, np.zeros((len(classes.quasi), 1), np.int32)], axis=1),
+        sizes=np.append(classes.sizes, rows),
+        tallies={name: replace(tally, classes=tally.classes + 1) for name, tally in classes.tallies.items()},
+    )
+
+
+def _ruler(stated: Mapping[str, Any], labels: tuple[str, ...]) -> Ruler:
+    sizes = stated.get("sizes", {})
+    height = int(stated["of"])
+    total = float(stated.get("total", 1.0))
+    return Ruler(
+        sizes=np.array([total if label == TOP else float(sizes.get(label, 1.0)) for label in labels]),
+        steps=np.array([float(height if label == TOP else stated["level"]) for label in labels]),
+        total=total,
+        height=height,
+        continuous=bool(stated.get("continuous", False)),
+    )

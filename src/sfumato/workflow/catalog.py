@@ -1,0 +1,167 @@
+"""Everything that a plan can name: models, metrics, algorithms; ours and those of plugins alike.
+
+A plugin offers a ``Parts`` record under the entry point group ``sfumato.parts``; ours come in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from sfumato.attack.risk import risk
+from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
+from sfumato.ground.work import Work
+from sfumato.group.classes import Classes
+from sfumato.models.alpha_k import AlphaKAnonymity
+from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SimpleLDiversity
+from sfumato.models.lkc import LKCPrivacy
+from sfumato.models.personalized import PersonalizedPrivacy
+from sfumato.models.presence import DeltaPresence, KMap
+from sfumato.models.proximity import EMAnonymity
+from sfumato.models.t_closeness import TCloseness
+from sfumato.models.verdict import Model
+from sfumato.publish.lattice.optimal import optimal
+from sfumato.publish.problem import Outcome, Problem
+from sfumato.release.manifest import plain
+from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
+from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
+from sfumato.utility.entropy import NonUniformEntropy
+from sfumato.utility.view import Metric
+
+Algorithm = Callable[[Problem, Work], Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPart:
+    """A privacy model and how a plan asks for it."""
+
+    make: type[Any]
+    """The record."""
+    plan: str
+    """How a plan writes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a package brings."""
+
+    models: tuple[ModelPart, ...] = ()
+    """Privacy models."""
+    metrics: tuple[type[Any], ...] = ()
+    """Utility metrics."""
+    algorithms: Mapping[str, Algorithm] = field(default_factory=dict)
+    """Algorithms by name."""
+
+
+BUILT_IN = Parts(
+    models=(
+        ModelPart(make=KAnonymity, plan="k_anonymity = 5"),
+        ModelPart(make=DistinctLDiversity, plan='l_diversity = { kind = "distinct", l = 3 }'),
+        ModelPart(make=EntropyLDiversity, plan='l_diversity = { kind = "entropy", l = 3 }'),
+        ModelPart(make=RecursiveLDiversity, plan='l_diversity = { kind = "recursive", c = 2, l = 3 }'),
+        ModelPart(make=SimpleLDiversity, plan='l_diversity = { kind = "simple", l = 2 }'),
+        ModelPart(make=TCloseness, plan='t_closeness = { t = 0.2, distance = "emd-equal" }'),
+        ModelPart(make=AlphaKAnonymity, plan="alpha_k = { alpha = 0.5, k = 5 }"),
+        ModelPart(make=ConfidenceBounding, plan='confidence = [{ quasi = ["job"], value = "HIV", limit = 0.5 }]'),
+        ModelPart(make=LKCPrivacy, plan='lkc = { l = 2, k = 5, c = 0.5, values = ["HIV"] }'),
+        ModelPart(make=EMAnonymity, plan="e_m = { e = 1000, m = 2 }"),
+        ModelPart(make=DeltaPresence, plan="delta_presence = { low = 0.0, high = 0.5 }"),
+        ModelPart(make=KMap, plan="k_map = 5"),
+        ModelPart(make=PersonalizedPrivacy, plan='personalized = { p = 0.5, guards = { "HIV" = "infection" } }'),
+    ),
+    metrics=(
+        LossMetric,
+        NCP,
+        Discernibility,
+        DiscernibilityRatio,
+        ClassificationMetric,
+        Height,
+        Precision,
+        NonUniformEntropy,
+        AverageClassSize,
+    ),
+    algorithms={"optimal": optimal},
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """All parts by name."""
+
+    models: Mapping[str, ModelPart]
+    """Privacy models."""
+    metrics: Mapping[str, type[Any]]
+    """Utility metrics."""
+    algorithms: Mapping[str, Algorithm]
+    """Algorithms."""
+
+    def model(self, name: str, parameters: Mapping[str, Any]) -> Model:
+        """A model from its name and its parameters as the manifest has them."""
+        part = _named(name, self.models, "model")
+        known = {one.name for one in fields(part.make)}
+        if set(parameters) - known:
+            raise ParameterError(f"{name} has no parameter {listed(sorted(set(parameters) - known))}")
+        try:
+            model: Model = part.make(**{key: _revived(key, value) for key, value in parameters.items()})
+        except TypeError as error:
+            raise ParameterError(f"{name}: {error}") from error
+        return model
+
+    def metric(self, name: str, *, k: int = 1) -> Metric:
+        """A metric by name."""
+        make = _named(name, self.metrics, "utility.metric")
+        metric: Metric = make(k=k) if any(one.name == "k" for one in fields(make)) else make()
+        return metric
+
+    def risk(self, classes: Classes) -> dict[str, Any]:
+        """Re-identification risks of classes, with their population where there is one."""
+        return risk(classes.sizes, classes.population_sizes()[0] if classes.population else None).to_json()
+
+    def algorithm(self, name: str) -> tuple[str, Algorithm, str]:
+        """The algorithm that a name stands for, and why."""
+        if name == "auto":
+            return (
+                "optimal",
+                self.algorithms["optimal"],
+                "Chosen by auto: the optimal search proves its result for any model and metric.",
+            )
+        return name, _named(name, self.algorithms, "algorithm.name"), "Named in the plan."
+
+
+def parameters(model: Model) -> dict[str, Any]:
+    """A model's parameters as the manifest has them."""
+    found: dict[str, Any] = plain(asdict(model))  # type: ignore[call-overload]
+    return found
+
+
+@cache
+def catalog() -> Catalog:
+    """The built-in parts and those of installed plugins."""
+    every = [BUILT_IN, *(entry.load() for entry in entry_points(group="sfumato.parts"))]
+    return Catalog(
+        models={part.make.name: part for parts in every for part in parts.models},
+        metrics={make.name: make for parts in every for make in parts.metrics},
+        algorithms={name: run for parts in every for name, run in parts.algorithms.items()},
+    )
+
+
+def _named(name: str, known: Mapping[str, Any], where: str) -> Any:
+    if name not in known:
+        raise PlanError(f"{where}: {name!r} is not known{nearest(name, known)} Known: {listed(known, most=30)}")
+    return known[name]
+
+
+def _revived(key: str, value: Any) -> Any:
+    """A parameter from JSON: lists become tuples, templates become records."""
+    if key == "templates" and isinstance(value, list):
+        return tuple(Template(**{name: _revived(name, item) for name, item in spec.items()}) for spec in value)
+    if isinstance(value, list):
+        return tuple(_revived("", item) for item in value)
+    if isinstance(value, dict):
+        return {name: _revived("", item) for name, item in value.items()}
+    return value

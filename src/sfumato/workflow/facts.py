@@ -1,0 +1,155 @@
+"""From a release to what its report shows.
+
+A bundle's report may tell no more than its rows do: it shows the original's distributions only where nothing was
+suppressed and only by released labels, where they are the same. The inside report shows the original's own values.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from sfumato.attack.risk import Risk, risk
+from sfumato.data.table import Column, Table
+from sfumato.describe.roles import Role
+from sfumato.models.verdict import titled
+from sfumato.release.claims import Claim
+from sfumato.report.facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
+from sfumato.utility.cell_metrics import LossMetric
+from sfumato.utility.view import Ruler
+from sfumato.verify.evidence import required
+from sfumato.version import __version__
+from sfumato.workflow.catalog import catalog
+from sfumato.workflow.words import METRICS, explained
+
+if TYPE_CHECKING:
+    from sfumato.workflow.release import Release
+
+Distribution = tuple[tuple[str, int], ...]
+
+
+def facts(made: Release, *, inside: bool) -> ReportFacts:
+    """Everything the report of a release shows."""
+    cells = made.prepared.cells.classes
+    population = cells.population_sizes()[0] if cells.population else None
+    sizes, counts = np.unique(required(made.classes, made.published).sizes, return_counts=True)
+    return ReportFacts(
+        title="Inside report" if inside else "Release report",
+        made=datetime.now(UTC).date().isoformat(),
+        version=__version__,
+        inside=inside,
+        rows_before=made.prepared.table.rows,
+        rows_after=made.rows.height,
+        rows_suppressed=made.suppressed_rows,
+        suppressed_how=made.recoding.rows,
+        suppressed_limit=made.plan.algorithm.max_suppressed,
+        claims=tuple(map(_claim, made.claims)),
+        smallest_class=made.smallest_class,
+        columns=tuple(_column(made, name, role, inside=inside) for name, role in made.prepared.schema.roles.items()),
+        class_sizes=tuple((int(size), int(count)) for size, count in zip(sizes, counts, strict=True)),
+        risk_before=risk(cells.sizes, population),
+        risk_after=Risk(**made.risk),
+        utility=_utility(made),
+        algorithm=made.algorithm,
+        why=made.why,
+        effort=dict(made.outcome.effort),
+        proven=made.outcome.proven,
+        marks=_marks(made),
+    )
+
+
+def _claim(claim: Claim) -> ClaimFacts:
+    meaning, limits = explained(claim.model, claim.parameters)
+    return ClaimFacts(claim=claim, title=titled(claim.model, claim.parameters), meaning=meaning, limits=limits)
+
+
+def _utility(made: Release) -> tuple[UtilityFacts, ...]:
+    parts = catalog()
+    return tuple(
+        UtilityFacts(
+            name=name,
+            value=value,
+            better=parts.metrics[name].direction,
+            low=parts.metrics[name].low,
+            high=parts.metrics[name].high,
+            chosen=name == made.plan.metric,
+            meaning=METRICS.get(name, ""),
+        )
+        for name, value in made.utility.items()
+    )
+
+
+def _marks(made: Release) -> tuple[str, ...]:
+    marks = []
+    if made.plan.algorithm.seed is not None:
+        marks.append("Made with a fixed seed: for studies only, not for publication.")
+    keyed = [name for name, column in made.plan.columns.items() if column.pseudonym is not None]
+    if keyed:
+        marks.append(f"Pseudonymized, not anonymized: {', '.join(keyed)}. Whoever holds the key can name these people.")
+    if made.prepared.dropped_rows:
+        marks.append(f"{made.prepared.dropped_rows:,} rows with missing values were left out before anything else.")
+    if made.published.exempt and made.suppressed_rows:
+        marks.append("Suppressed rows are published as * and were exempted from the requirement by the plan.")
+    return tuple(marks)
+
+
+def _column(made: Release, name: str, role: Role, *, inside: bool) -> ColumnFacts:
+    if role is Role.QUASI:
+        return _quasi(made, name, inside=inside)
+    if name not in made.rows.columns:
+        return ColumnFacts(name=name, role=str(role), done="not published")
+    if role is Role.IDENTIFIER:
+        return ColumnFacts(name=name, role=str(role), done="replaced by a keyed pseudonym")
+    if role is Role.KEEP:
+        return ColumnFacts(name=name, role=str(role), done="published unchanged")
+    before = made.prepared.columns[name]
+    after = Table(frame=made.rows.select(name), missing=made.published.missing).column(name, before.kind)
+    shown = inside or not made.suppressed_rows
+    return ColumnFacts(
+        name=name,
+        role=str(role),
+        done="published unchanged",
+        distinct_before=len(before.values) if shown else None,
+        distinct_after=len(after.values),
+        before=_distribution(before) if shown else (),
+        after=_distribution(after),
+    )
+
+
+def _quasi(made: Release, name: str, *, inside: bool) -> ColumnFacts:
+    hierarchy, number = made.recoding.hierarchies[name], made.recoding.levels[name]
+    level = hierarchy.levels[number]
+    column = made.prepared.columns[name]
+    released = made.rows[name].cast(pl.String).fill_null(made.published.missing[0] if made.published.missing else "")
+    counts = dict(released.value_counts().iter_rows())
+    labels = [label for label in dict.fromkeys([*level.labels, *counts]) if label in counts]
+    after = tuple((label, int(counts[label])) for label in labels)
+    cost = LossMetric().cost(Ruler.at(hierarchy, number))[level.parent[column.codes]]
+    done = f"generalized to level {number} of {hierarchy.height}" if number else "published as it was"
+    if number == hierarchy.height:
+        done = "suppressed entirely (every cell is *)"
+    before: Distribution = ()
+    if inside:
+        before = _distribution(column)
+    elif not made.suppressed_rows:
+        before = after
+    return ColumnFacts(
+        name=name,
+        role="quasi",
+        done=done,
+        level=number,
+        height=hierarchy.height,
+        loss=float(np.where(made.recoding.suppressed, 1.0, cost).mean()),
+        distinct_before=int((column.counts > 0).sum()),
+        distinct_after=len(after),
+        before=before,
+        after=after,
+        same_labels=not inside or number == 0,
+    )
+
+
+def _distribution(column: Column) -> Distribution:
+    return tuple((value, int(count)) for value, count in zip(column.values, column.counts, strict=True) if count)

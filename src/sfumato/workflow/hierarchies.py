@@ -1,0 +1,102 @@
+"""From a plan's hierarchy table to a builder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from sfumato.data.bundled import bundled_hierarchy
+from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.hierarchy import Hierarchy
+from sfumato.describe.paths import read_hierarchy, tree_paths
+from sfumato.describe.ranges import Intervals, Quantiles
+from sfumato.describe.texts import Dates, Flat, Mask, OrderedGroups, named_groups
+from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.workflow.keys import Keys
+
+
+class Builder(Protocol):
+    """Whatever can bind a hierarchy to a column."""
+
+    def build(self, domain: ObservedDomain) -> Hierarchy:
+        """Bind to the values of a column."""
+
+
+def builder(tree: Mapping[str, Any], path: str, folder: Path) -> Builder:
+    """The builder that a hierarchy table describes.
+
+    >>> builder({"kind": "mask", "from": "right"}, "columns.zip.hierarchy", Path())
+    Mask(side='right', mark='*', levels=())
+    """
+    keys = Keys.of(tree, path)
+    if "kind" not in tree:
+        keys.only("file", "tree", "bundled")
+        if len(tree) != 1:
+            raise PlanError(f"{path} needs one of kind ({', '.join(_KINDS)}), file, tree or bundled")
+        if "bundled" in tree:
+            return read_hierarchy(bundled_hierarchy(keys.required_text("bundled")))
+        if "file" in tree:
+            return read_hierarchy(folder / keys.required_text("file"))
+        return tree_paths(Keys.of(tree["tree"], keys.at("tree")).table, source=keys.at("tree"))
+    kind = keys.one_of("kind", tuple(_KINDS), "flat")
+    try:
+        return _KINDS[kind](keys)
+    except ParameterError as error:
+        raise PlanError(f"{path}: {error}") from error
+
+
+def _intervals(keys: Keys) -> Builder:
+    keys.only("kind", "widths", "cuts", "low", "high", "outside")
+    cuts = keys.table.get("cuts", ())
+    nested = bool(cuts) and all(isinstance(level, list | tuple) for level in cuts)
+    levels = [Keys(table={"cuts": level}, path=keys.path).numbers("cuts") for level in (cuts if nested else [cuts])]
+    return Intervals(
+        widths=keys.numbers("widths"),
+        cuts=tuple(levels) if cuts else (),
+        low=keys.number("low"),
+        high=keys.number("high"),
+        outside=cast("Any", keys.one_of("outside", ("refuse", "clamp"), "refuse")),
+    )
+
+
+def _quantiles(keys: Keys) -> Builder:
+    keys.only("kind", "groups")
+    return Quantiles(groups=cast("Any", keys.numbers("groups"))) if "groups" in keys.table else Quantiles()
+
+
+def _mask(keys: Keys) -> Builder:
+    keys.only("kind", "from", "mark", "levels")
+    return Mask(
+        side=cast("Any", keys.one_of("from", ("right", "left"), "right")),
+        mark=keys.text("mark", "*") or "*",
+        levels=cast("Any", keys.numbers("levels")),
+    )
+
+
+def _dates(keys: Keys) -> Builder:
+    keys.only("kind", "levels")
+    return Dates(levels=keys.texts("levels")) if "levels" in keys.table else Dates()
+
+
+def _groups(keys: Keys) -> Builder:
+    keys.only("kind", "order", "sizes", "groups")
+    if "groups" in keys.table:
+        groups = Keys.of(keys.table["groups"], keys.at("groups"))
+        return named_groups({name: groups.texts(name) for name in groups.table})
+    return OrderedGroups(order=keys.texts("order"), sizes=cast("Any", keys.numbers("sizes")))
+
+
+def _flat(keys: Keys) -> Builder:
+    keys.only("kind")
+    return Flat()
+
+
+_KINDS = {
+    "intervals": _intervals,
+    "quantiles": _quantiles,
+    "mask": _mask,
+    "dates": _dates,
+    "groups": _groups,
+    "flat": _flat,
+}

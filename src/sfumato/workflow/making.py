@@ -1,0 +1,185 @@
+"""Making a release: read, prepare, search, recode, judge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.files import read
+from sfumato.data.frames import from_frame
+from sfumato.data.table import Table
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import BundleError, ClaimRefuted, PlanError
+from sfumato.ground.work import Work
+from sfumato.publish.lattice.frequencies import Rollup
+from sfumato.publish.problem import Outcome
+from sfumato.release.bundle import refuse_existing
+from sfumato.release.pseudonyms import Pseudonyms
+from sfumato.release.published import Published, PublishedColumn
+from sfumato.release.recoding import Recoding
+from sfumato.utility.view import Ruler, View
+from sfumato.verify.evidence import evidence, required
+from sfumato.verify.judging import claim
+from sfumato.workflow.catalog import Catalog, catalog, parameters
+from sfumato.workflow.plan import Plan
+from sfumato.workflow.prepare import Prepared, prepare
+from sfumato.workflow.release import Release
+
+Keys = Mapping[str, Pseudonyms]
+
+
+def release(
+    plan: Plan,
+    frame: object = None,
+    *,
+    work: Work | None = None,
+    population: object = None,
+) -> Release:
+    """Make a release of a frame, or of the file that the plan names."""
+    work = work or Work()
+    parts = catalog()
+    work.advance("read", 0, 1)
+    table = _table(plan, frame, plan.input.path)
+    everyone = (
+        None
+        if population is None and plan.input.population is None
+        else _table(plan, population, plan.input.population)
+    )
+    keys = _pseudonyms(plan)
+    name, run, why = parts.algorithm(plan.algorithm.name)
+    prepared = prepare(plan, table, everyone, parts)
+    outcome = run(prepared.problem, work)
+    work.advance("recode", 0, 1)
+    recoding = _recoding(plan, prepared, outcome, keys)
+    return _released(plan, prepared, outcome, recoding, (name, why), like=frame)
+
+
+def check_output(folder: Path, *, force: bool) -> None:
+    """Refuse an output folder before any work is done."""
+    refuse_existing(folder, force=force)
+    parent = next(p for p in folder.resolve().parents if p.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")
+
+
+def _table(plan: Plan, frame: object, path: str | None) -> Table:
+    if frame is not None:
+        return from_frame(frame, missing=plan.input.missing)
+    if path is None:
+        raise PlanError("input.path is missing; name the data file in the plan or with --input")
+    source = plan.input
+    return read(
+        plan.folder / path,
+        delimiter=source.delimiter,
+        quote=source.quote,
+        encoding=source.encoding,
+        header=source.header,
+        names=source.names or None,
+        missing=source.missing,
+        trim=source.trim,
+    )
+
+
+def _released(
+    plan: Plan, prepared: Prepared, outcome: Outcome, recoding: Recoding, how: tuple[str, str], *, like: object
+) -> Release:
+    """Recode, and judge the released rows in the same way as a verifier would."""
+    rows = recoding.apply(prepared.table, prepared.columns, prepared.schema, Chance(seed=plan.algorithm.seed))
+    models = prepared.problem.models
+    published = _published(plan, prepared, outcome, rows)
+    table = Table(frame=rows, missing=published.missing, source="the release")
+    classes = evidence(table, published, counted=[name for model in models for name in model.columns])
+    judged = required(classes, published)
+    claims = tuple(claim(model, parameters(model), judged, prepared.problem.reading) for model in models)
+    for one in claims:
+        if not one.holds:
+            raise ClaimRefuted(f"{how[0]} gave a table that does not meet {one.model}; nothing was written")
+    return Release(
+        plan=plan,
+        prepared=prepared,
+        outcome=outcome,
+        recoding=recoding,
+        rows=rows,
+        published=published,
+        classes=classes,
+        claims=claims,
+        utility=_utility(prepared, outcome, catalog()),
+        algorithm=how[0],
+        why=how[1],
+        like=like,
+    )
+
+
+def _pseudonyms(plan: Plan) -> Keys:
+    """The keys of all pseudonymized columns, read before any work is done."""
+    return {
+        name: Pseudonyms.load(plan.folder / column.pseudonym["key_file"], where=f"columns.{name}.pseudonym.key_file")
+        for name, column in plan.columns.items()
+        if column.pseudonym is not None
+    }
+
+
+def _recoding(plan: Plan, prepared: Prepared, outcome: Outcome, keys: Keys) -> Recoding:
+    quasi = prepared.schema.quasi
+    return Recoding(
+        hierarchies=dict(zip(quasi, prepared.problem.hierarchies, strict=True)),
+        levels=dict(zip(quasi, outcome.levels, strict=True)),
+        suppressed=outcome.suppressed[prepared.cells.row_cell],
+        rows=plan.algorithm.suppressed,
+        pseudonyms=keys,
+    )
+
+
+def _published(plan: Plan, prepared: Prepared, outcome: Outcome, rows: pl.DataFrame) -> Published:
+    schema, encoded = prepared.schema, prepared.columns
+    kinds = {name: encoded[name].kind if name in encoded else "text" for name in rows.columns}
+    kinds |= dict.fromkeys(schema.quasi, "text")
+    holes = any(rows[name].null_count() for name in rows.columns)
+    missing = plan.input.missing
+    return Published(
+        columns=tuple(PublishedColumn(name=n, role=schema.roles[n], kind=kinds[n]) for n in rows.columns),
+        rows=rows.height,
+        missing=(*missing, "") if holes and "" not in missing else missing,
+        exempt=plan.algorithm.exempt_suppressed,
+        references=_references(prepared, outcome),
+        population=_population(prepared, outcome),
+    )
+
+
+def _references(prepared: Prepared, outcome: Outcome) -> dict[str, dict[str, int]]:
+    """The original distributions that a claim refers to, where removed rows make them differ from the release."""
+    if not outcome.suppressed.any() or prepared.problem.suppressed == "star":
+        return {}
+    wanted = {m.columns[0] for m in prepared.problem.models if getattr(m, "reference", "released") == "original"}
+    found = {}
+    for name in sorted(wanted):
+        column = prepared.columns[name]
+        found[name] = {value: int(count) for value, count in zip(column.values, column.counts, strict=True)}
+    return found
+
+
+def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, ...], int], ...]:
+    everyone = prepared.cells.classes.population
+    if everyone is None:
+        return ()
+    levels = [h.levels[n] for h, n in zip(prepared.problem.hierarchies, outcome.levels, strict=True)]
+    grouped, _ = everyone.recoded([level.parent for level in levels], [level.labels for level in levels])
+    return tuple((tuple(grouped.label(i).values()), int(grouped.sizes[i])) for i in range(grouped.count))
+
+
+def _utility(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, float]:
+    """Every metric of the catalog that applies."""
+    problem = prepared.problem
+    rollup = Rollup(problem.cells, problem.hierarchies)
+    made = rollup.at(outcome.levels)
+    hidden = np.zeros(len(made.sizes), np.bool_)
+    hidden[made.ids[outcome.suppressed]] = True
+    rulers = tuple(Ruler.at(h, n) for h, n in zip(problem.hierarchies, outcome.levels, strict=True))
+    view = View(classes=rollup.classes(made), suppressed=hidden, rulers=rulers, target=problem.target)
+    k = max((int(getattr(m, "k", 1)) for m in problem.models if m.name == "k-anonymity"), default=1)
+    metrics = [parts.metric(name, k=k) for name in parts.metrics]
+    return {m.name: m.measure(view) for m in metrics if problem.target is not None or "target" not in m.needs}

@@ -1,0 +1,261 @@
+"""The plan: what is read, what the columns are, what must hold, what should be kept, how it is searched.
+
+The same tree is a TOML file, these records, and the form of a user interface.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import PlanError
+from sfumato.workflow.keys import Keys
+
+Tree = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputPlan:
+    """Where the table comes from and how its cells are read."""
+
+    path: str | None = None
+    """The file; may instead be named on the command line or be a frame."""
+    delimiter: str | None = None
+    """The separator of a text file; found out when absent."""
+    quote: str = '"'
+    """The quoting mark of a text file."""
+    encoding: str = "utf-8"
+    """The encoding of a text file."""
+    header: bool = True
+    """Whether the first line names the columns."""
+    names: tuple[str, ...] = ()
+    """The columns' names where the file has none, or instead of its own."""
+    trim: bool = False
+    """Whether blanks around cells are cut."""
+    missing: tuple[str, ...] = ()
+    """The texts that mean a missing value."""
+    on_missing: Literal["keep", "drop"] = "keep"
+    """Whether rows with a missing quasi-identifier, sensitive or target value stay."""
+    population: str | None = None
+    """The file of the population that the table is a part of, for delta-presence and k-map."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnPlan:
+    """What one column is."""
+
+    role: Role
+    """Its part in the release."""
+    type: str | None = None
+    """How its values are read; inferred when absent."""
+    hierarchy: Tree | None = None
+    """How its values are generalized."""
+    pseudonym: Tree | None = None
+    """For an identifier: the key file of its pseudonyms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlgorithmPlan:
+    """How the release is searched."""
+
+    name: str = "auto"
+    """The algorithm, or auto."""
+    max_suppressed: float = 0.0
+    """The share of records that may be suppressed."""
+    suppressed: Literal["remove", "star"] = "remove"
+    """Whether a suppressed record is left out or published as ``*``."""
+    exempt_suppressed: bool = False
+    """Whether published suppressed records need not meet the requirement."""
+    seed: int | None = None
+    """For studies only: the manifest marks such a release."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One whole plan."""
+
+    input: InputPlan = field(default_factory=InputPlan)
+    """What is read."""
+    columns: Mapping[str, ColumnPlan]
+    """What the columns are; columns not named are dropped."""
+    privacy: Tree
+    """What must hold: model keys and their parameters."""
+    metric: str = "loss"
+    """What should be lost least."""
+    algorithm: AlgorithmPlan = field(default_factory=AlgorithmPlan)
+    """How it is searched."""
+    format: Literal["csv", "parquet"] | None = None
+    """The released file's format; that of the input when absent."""
+    folder: Path = Path()
+    """Where relative file names start."""
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Plan:
+        """Read a TOML file; ``overrides`` are ``key.path=value`` with TOML values."""
+        place = Path(path)
+        try:
+            tree = tomllib.loads(place.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise PlanError(
+                f"the plan {place} does not exist; `sfumato profile DATA -o plan.toml` drafts one"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise PlanError(f"the plan {place} cannot be read: {error}") from error
+        except tomllib.TOMLDecodeError as error:
+            raise PlanError(f"the plan {place} is not valid TOML: {error}") from error
+        for override in overrides:
+            _override(tree, override)
+        return cls.parse(tree, folder=place.parent)
+
+    @classmethod
+    def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
+        """Read a plan from nested tables."""
+        top = Keys.of(tree, "")
+        top.only("input", "columns", "privacy", "utility", "algorithm", "output")
+        columns = Keys.of(tree.get("columns", {}), "columns")
+        if not columns.table:
+            raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
+        utility = Keys.of(tree.get("utility", {}), "utility")
+        utility.only("metric")
+        output = Keys.of(tree.get("output", {}), "output")
+        output.only("format")
+        return cls(
+            input=_input(Keys.of(tree.get("input", {}), "input")),
+            columns={name: _column(Keys.of(value, columns.at(name))) for name, value in columns.table.items()},
+            privacy=Keys.of(tree.get("privacy", {}), "privacy").table,
+            metric=utility.text("metric", "loss") or "loss",
+            algorithm=_algorithm(Keys.of(tree.get("algorithm", {}), "algorithm")),
+            format=cast(
+                "Any", output.one_of("format", ("csv", "parquet"), "csv") if "format" in output.table else None
+            ),
+            folder=folder,
+        )
+
+    def public(self) -> dict[str, Any]:
+        """The plan as the manifest shows it: without any path."""
+        return {
+            "input": {"missing": list(self.input.missing), "on_missing": self.input.on_missing},
+            "columns": {name: _public_column(column) for name, column in self.columns.items()},
+            "privacy": _without_files(self.privacy),
+            "utility": {"metric": self.metric},
+            "algorithm": {
+                "name": self.algorithm.name,
+                "max_suppressed": self.algorithm.max_suppressed,
+                "suppressed": self.algorithm.suppressed,
+                "exempt_suppressed": self.algorithm.exempt_suppressed,
+            },
+        }
+
+
+def with_input(plan: Plan, data: Path) -> Plan:
+    """The plan with another data file."""
+    return replace(plan, input=replace(plan.input, path=str(data.resolve())))
+
+
+def _input(keys: Keys) -> InputPlan:
+    keys.only(
+        "path", "delimiter", "quote", "encoding", "header", "names", "trim", "missing", "on_missing", "population"
+    )
+    return InputPlan(
+        path=keys.text("path"),
+        delimiter=keys.text("delimiter"),
+        quote=keys.text("quote", '"') or '"',
+        encoding=keys.text("encoding", "utf-8") or "utf-8",
+        header=keys.flag("header", default=True),
+        names=keys.texts("names"),
+        trim=keys.flag("trim", default=False),
+        missing=keys.texts("missing"),
+        on_missing=cast("Any", keys.one_of("on_missing", ("keep", "drop"), "keep")),
+        population=keys.text("population"),
+    )
+
+
+def _column(keys: Keys) -> ColumnPlan:
+    keys.only("role", "type", "hierarchy", "pseudonym")
+    if "role" not in keys.table:
+        raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
+    role = Role(keys.one_of("role", tuple(Role), "keep"))
+    kind = keys.one_of("type", _TYPES, "text") if "type" in keys.table else None
+    hierarchy = keys.table.get("hierarchy")
+    pseudonym = _pseudonym(keys, role)
+    return ColumnPlan(
+        role=role,
+        type=kind,
+        hierarchy=None if hierarchy is None else Keys.of(hierarchy, keys.at("hierarchy")).table,
+        pseudonym=pseudonym,
+    )
+
+
+_TYPES = ("text", "category", "integer", "real", "date")
+
+
+def _pseudonym(keys: Keys, role: Role) -> Tree | None:
+    value = keys.table.get("pseudonym")
+    if value is None:
+        return None
+    if role is not Role.IDENTIFIER:
+        raise PlanError(f"{keys.at('pseudonym')}: only a column with role = 'identifier' is pseudonymized")
+    if not isinstance(value, Mapping) or "key_file" not in value:
+        raise PlanError(
+            f"{keys.at('pseudonym')}: {value!r} is refused; without a secret key anybody can hash a list of names "
+            'and find everyone again. Use { key_file = "secret.key" }'
+        )
+    inner = Keys.of(value, keys.at("pseudonym"))
+    inner.only("key_file")
+    inner.required_text("key_file")
+    return inner.table
+
+
+def _algorithm(keys: Keys) -> AlgorithmPlan:
+    keys.only("name", "max_suppressed", "suppressed", "exempt_suppressed", "seed")
+    share = keys.number("max_suppressed", 0.0) or 0.0
+    if not 0 <= share <= 1:
+        raise PlanError(f"algorithm.max_suppressed must be a share between 0 and 1, not {share}")
+    return AlgorithmPlan(
+        name=keys.text("name", "auto") or "auto",
+        max_suppressed=share,
+        suppressed=cast("Any", keys.one_of("suppressed", ("remove", "star"), "remove")),
+        exempt_suppressed=keys.flag("exempt_suppressed", default=False),
+        seed=keys.whole("seed"),
+    )
+
+
+def _override(tree: dict[str, Any], text: str) -> None:
+    """Set one key of the tree from ``key.path=value``."""
+    key, mark, value = text.partition("=")
+    if not mark or not key.strip():
+        raise PlanError(f"--set {text}: must look like privacy.k_anonymity=10")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    *path, last = key.strip().split(".")
+    node = tree
+    for part in path:
+        node = node.setdefault(part, {})
+        if not isinstance(node, dict):
+            raise PlanError(f"--set {text}: {part} is not a table")
+    node[last] = parsed
+
+
+def _public_column(column: ColumnPlan) -> dict[str, Any]:
+    shown: dict[str, Any] = {"role": str(column.role)}
+    if column.type:
+        shown["type"] = column.type
+    if column.pseudonym is not None:
+        shown["pseudonym"] = "keyed"
+    if column.hierarchy is not None:
+        kind = column.hierarchy.get("kind") or next(iter(column.hierarchy), "")
+        shown["hierarchy"] = str(kind)
+    return shown
+
+
+def _without_files(tree: Any) -> Any:
+    """A copy of nested tables without the names of files."""
+    if isinstance(tree, Mapping):
+        return {key: _without_files(value) for key, value in tree.items() if key != "file"}
+    return [_without_files(value) for value in tree] if isinstance(tree, list) else tree

@@ -1,0 +1,152 @@
+"""Looking at a table before anything is decided: types, uniqueness, risk as it stands, and a draft plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.attack.risk import Risk, risk
+from sfumato.data.files import read
+from sfumato.data.frames import from_frame
+from sfumato.data.table import Column, Table
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import DataError
+from sfumato.group.cells import cells
+from sfumato.group.classes import Classes
+from sfumato.workflow.suggest import Suggestion, suggest
+
+_MOST_QUASI = 10
+_MOST_COMBINATIONS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnProfile:
+    """One column as it was found."""
+
+    name: str
+    """Its name."""
+    kind: str
+    """How its values read."""
+    distinct: int
+    """Different values, missing ones apart."""
+    missing: int
+    """Rows without a value."""
+    bits: float
+    """The entropy of its values: how many yes-or-no questions tell them apart."""
+    suggestion: Suggestion
+    """What it might be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combination:
+    """Some columns together, and how many rows they single out."""
+
+    columns: tuple[str, ...]
+    """The columns."""
+    unique: float
+    """The share of rows that nobody else shares these values with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A table as it stands."""
+
+    source: str
+    """What was looked at."""
+    rows: int
+    """How many rows."""
+    columns: tuple[ColumnProfile, ...]
+    """Column by column."""
+    combinations: tuple[Combination, ...]
+    """The columns and pairs and triples of suggested quasi-identifiers that single out most rows."""
+    risk: Risk
+    """Re-identification risk by all suggested quasi-identifiers together."""
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The suggested quasi-identifiers."""
+        return tuple(c.name for c in self.columns if c.suggestion.role is Role.QUASI)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        columns = [
+            {
+                "name": c.name,
+                "type": c.kind,
+                "distinct": c.distinct,
+                "missing": c.missing,
+                "bits": round(c.bits, 3),
+                "role": str(c.suggestion.role),
+                "why": c.suggestion.why,
+                "hierarchy": c.suggestion.hierarchy,
+            }
+            for c in self.columns
+        ]
+        return {
+            "source": self.source,
+            "rows": self.rows,
+            "columns": columns,
+            "combinations": [asdict(one) for one in self.combinations],
+            "risk": self.risk.to_json(),
+        }
+
+
+def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> Profile:
+    """Look at a file or a frame; ``reading`` are further options of reading a file."""
+    path = data if isinstance(data, str | Path) else None
+    table = from_frame(data, missing=missing) if path is None else read(path, missing=missing, **(reading or {}))
+    if not table.rows:
+        raise DataError(f"{table.source} has no rows; there is nothing to look at")
+    encoded = {name: table.column(name) for name in table.names}
+    suggestions = _suggestions(table, encoded)
+    quasi = [name for name, one in suggestions.items() if one.role is Role.QUASI]
+    grouped = cells([encoded[name] for name in quasi]).classes
+    return Profile(
+        source=table.source,
+        rows=table.rows,
+        columns=tuple(_column(encoded[name], suggestions[name], table.rows) for name in table.names),
+        combinations=_combinations(grouped) if quasi else (),
+        risk=risk(grouped.sizes if quasi else np.array([table.rows])),
+    )
+
+
+def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Suggestion]:
+    """A role per column; at most one target, and no more quasi-identifiers than a search can take."""
+    found = {name: suggest(column, table.rows) for name, column in encoded.items()}
+    quasi = [name for name, one in found.items() if one.role is Role.QUASI]
+    for name in sorted(quasi, key=lambda name: len(encoded[name].values))[_MOST_QUASI:]:
+        found[name] = Suggestion(
+            role=Role.DROP, why=f"more than {_MOST_QUASI} quasi-identifiers; decide which you need"
+        )
+    targets = [name for name, one in found.items() if one.role is Role.TARGET]
+    for name in targets[1:]:
+        found[name] = Suggestion(role=Role.SENSITIVE, why="a second class attribute")
+    return found
+
+
+def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
+    shares = column.counts[column.counts > 0] / max(rows, 1)
+    return ColumnProfile(
+        name=column.name,
+        kind=column.kind,
+        distinct=len(column.present),
+        missing=0 if column.missing is None else int(column.counts[column.missing]),
+        bits=float(-(shares * np.log2(shares)).sum()) + 0.0,
+        suggestion=suggestion,
+    )
+
+
+def _combinations(grouped: Classes) -> tuple[Combination, ...]:
+    """The columns, pairs and triples that single out most rows."""
+    found = []
+    for size in (1, 2, 3):
+        for columns in combinations(grouped.quasi, size):
+            sizes = grouped.project(columns)[0].sizes
+            found.append(Combination(columns=columns, unique=float((sizes == 1).sum() / grouped.rows)))
+    found.sort(key=lambda one: (-one.unique, len(one.columns)))
+    return tuple(found[:_MOST_COMBINATIONS])

@@ -1,0 +1,187 @@
+"""The main job: a plan and a table become a verified release."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.files import write
+from sfumato.data.frames import to_native
+from sfumato.ground.errors import BundleError, ClaimRefuted, PlanError
+from sfumato.group.classes import Classes
+from sfumato.publish.problem import Outcome
+from sfumato.release.bundle import MANIFEST, REPORT, sha256, staged
+from sfumato.release.claims import Claim
+from sfumato.release.manifest import SCHEMA, dump, seal
+from sfumato.release.published import Published
+from sfumato.release.recoding import Recoding
+from sfumato.verify.bundle import Verification
+from sfumato.verify.evidence import required
+from sfumato.verify.judging import smallest
+from sfumato.version import __version__
+from sfumato.workflow.catalog import catalog
+from sfumato.workflow.plan import Plan
+from sfumato.workflow.prepare import Prepared
+from sfumato.workflow.verify import verify
+
+SEEDED = "made with a fixed seed: for studies only, not for publication"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """Released rows with what they were found to meet; writing it makes a bundle."""
+
+    plan: Plan
+    """The plan it was made by."""
+    prepared: Prepared
+    """The original, counted."""
+    outcome: Outcome
+    """What the search found."""
+    recoding: Recoding
+    """How rows were changed."""
+    rows: pl.DataFrame
+    """The released rows."""
+    published: Published
+    """What a verifier must know to read them."""
+    classes: Classes
+    """Their equivalence classes."""
+    claims: tuple[Claim, ...]
+    """What they meet."""
+    utility: Mapping[str, float]
+    """What they lost."""
+    algorithm: str
+    """The algorithm that found them."""
+    why: str
+    """Why that algorithm."""
+    like: object = None
+    """The frame that came in."""
+
+    @property
+    def frame(self) -> object:
+        """The released rows as the same kind of frame that came in."""
+        return self.rows if self.like is None else to_native(self.rows, self.like)
+
+    @property
+    def smallest_class(self) -> dict[str, int]:
+        """K under both readings of unknown cells."""
+        return smallest(required(self.classes, self.published))
+
+    @property
+    def suppressed_rows(self) -> int:
+        """How many rows were suppressed."""
+        return int(self.recoding.suppressed.sum())
+
+    @cached_property
+    def risk(self) -> dict[str, Any]:
+        """Re-identification risks of the released rows."""
+        return catalog().risk(required(self.classes, self.published))
+
+    @property
+    def format(self) -> str:
+        """The file format of the data file."""
+        if self.plan.format is not None:
+            return self.plan.format
+        return "parquet" if Path(self.plan.input.path or "").suffix in (".parquet", ".pq") else "csv"
+
+    def write(self, folder: str | Path, *, force: bool = False) -> Verification:
+        """Write the bundle: complete and verified from its bytes, or not at all."""
+        place = Path(folder)
+        self._refuse_key_inside(place)
+        with staged(place, force=force) as work:
+            data = work / f"data.{self.format}"
+            write(self.rows, data)
+            (work / REPORT).write_text(self.report(inside=False), encoding="utf-8")
+            manifest = self.manifest(data=data.name, digest=sha256(data), report=sha256(work / REPORT))
+            (work / MANIFEST).write_text(dump(manifest), encoding="utf-8")
+            checked = verify(work)
+            if not checked.holds:
+                wrong = next(check for check in checked.checks if not check.holds)
+                raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
+        return replace(checked, folder=place.name)
+
+    def write_inside(self, path: str | Path) -> None:
+        """Write the steward's own report; it shows the original's figures and must not be published."""
+        place = Path(path)
+        page = self.report(inside=True)
+        try:
+            half = place.with_name(f".{place.name}.half")
+            half.write_text(page, encoding="utf-8")
+            half.replace(place)
+        except OSError as error:
+            raise BundleError(f"{place} cannot be written: {error.strerror}") from error
+
+    def report(self, *, inside: bool) -> str:
+        """The report as one HTML page; the inside one shows the original's figures and must not be published."""
+        from sfumato.report.page import render
+        from sfumato.workflow.facts import facts
+
+        return render(facts(self, inside=inside))
+
+    def manifest(self, *, data: str, digest: str, report: str) -> dict[str, Any]:
+        """What the bundle states about itself, sealed."""
+        removed = self.recoding.rows == "remove"
+        rows = self.prepared.table.rows
+        return seal(
+            {
+                "sfumato": __version__,
+                "schema": SCHEMA,
+                "made": datetime.now(UTC).date().isoformat(),
+                "marks": [SEEDED] if self.plan.algorithm.seed is not None else [],
+                "data": {"file": data, "sha256": digest, **self.published.to_json()},
+                "plan": self.plan.public(),
+                "claims": [one.to_json() for one in self.claims],
+                "smallest_class": self.smallest_class,
+                "recoding": {"algorithm": self.algorithm, "why": self.why, "columns": _labels(self)},
+                "suppression": {
+                    "rows": self.suppressed_rows,
+                    "of": rows if removed else self.published.rows,
+                    "how": self.recoding.rows,
+                    "limit": self.plan.algorithm.max_suppressed,
+                },
+                "utility": dict(self.utility),
+                "risk": self.risk,
+                "search": {**self.outcome.effort, "proven_optimal": self.outcome.proven},
+                "attacks": [],
+                "report": {"file": REPORT, "sha256": report},
+                "versions": _versions(),
+            }
+        )
+
+    def _refuse_key_inside(self, folder: Path) -> None:
+        for name, column in self.plan.columns.items():
+            if column.pseudonym is not None:
+                key = self.plan.folder / column.pseudonym["key_file"]
+                if folder.resolve() in key.resolve().parents:
+                    raise PlanError(
+                        f"columns.{name}.pseudonym.key_file: the key must not lie inside the bundle {folder}"
+                    )
+
+
+def _labels(made: Release) -> dict[str, Any]:
+    """Per quasi-identifier, the labels that the release may show; their sizes where the domain is public anyway."""
+    shown: dict[str, Any] = {}
+    for name, hierarchy in made.recoding.hierarchies.items():
+        number = made.recoding.levels[name]
+        level = hierarchy.levels[number]
+        released = set(made.classes.labels[made.classes.quasi.index(name)])
+        here: dict[str, Any] = {"level": number, "of": hierarchy.height}
+        here["labels"] = [label for label in level.labels if label in released]
+        if hierarchy.declared is not None:
+            here["sizes"] = {
+                label: float(size) for label, size in zip(level.labels, level.sizes, strict=True) if label in released
+            }
+            here |= {"total": hierarchy.total, "continuous": hierarchy.continuous}
+        shown[name] = here
+    return shown
+
+
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version()} | {name: version_of(name) for name in ("numpy", "polars", "scipy")}

@@ -1,0 +1,175 @@
+"""The optimal search equals the exhaustive one, for every model and every metric."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.tables import problem_cells, quasi_rows
+
+from sfumato.ground.errors import Infeasible, PlanError
+from sfumato.ground.work import Work
+from sfumato.models import (
+    AlphaKAnonymity,
+    ConfidenceBounding,
+    DistinctLDiversity,
+    EMAnonymity,
+    EntropyLDiversity,
+    KAnonymity,
+    LKCPrivacy,
+    PersonalizedPrivacy,
+    RecursiveLDiversity,
+    SimpleLDiversity,
+    TCloseness,
+    Template,
+)
+from sfumato.models.judge import judge
+from sfumato.models.verdict import Model
+from sfumato.publish.lattice.checker import Checker
+from sfumato.publish.lattice.optimal import optimal
+from sfumato.publish.lattice.space import Space
+from sfumato.publish.problem import Problem
+from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
+from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
+from sfumato.utility.entropy import NonUniformEntropy
+from sfumato.utility.view import Metric, Ruler, View
+
+METRICS: list[Metric] = [
+    LossMetric(),
+    NCP(),
+    Precision(),
+    Height(),
+    NonUniformEntropy(),
+    Discernibility(),
+    DiscernibilityRatio(),
+    ClassificationMetric(),
+    AverageClassSize(k=2),
+]
+TREE = {"1": ("low",), "2": ("low",), "3": ("high",)}
+MODELS: list[tuple[Model, ...]] = [
+    (KAnonymity(k=2),),
+    (KAnonymity(k=3),),
+    (DistinctLDiversity(l=2, column="s"),),
+    (KAnonymity(k=2), EntropyLDiversity(l=1.5, column="s")),
+    (RecursiveLDiversity(c=2.0, l=2, column="s"),),
+    (KAnonymity(k=2), SimpleLDiversity(l=1.5, column="s")),
+    (TCloseness(t=0.3, column="s", distance="emd-equal"),),
+    (KAnonymity(k=2), TCloseness(t=0.25, column="s", distance="emd-ordered", reference="original")),
+    (AlphaKAnonymity(alpha=0.6, k=2, column="s"),),
+    (ConfidenceBounding(templates=(Template(quasi=("a",), column="s", value="1", limit=0.5),)),),
+    (LKCPrivacy(l=1, k=2, c=0.7, column="s", values=("1",)),),
+    (EMAnonymity(e=1, m=1.5, column="s"),),
+    (PersonalizedPrivacy(p=0.7, column="s", paths=TREE, guards={"1": "low"}),),
+]
+
+
+def literal(problem: Problem) -> dict[tuple[int, ...], float]:
+    """Every feasible node with its loss, by the definitions alone: recode, remove what fails until nothing does."""
+    found: dict[tuple[int, ...], float] = {}
+    for levels in product(*(range(h.height + 1) for h in problem.hierarchies)):
+        chosen = [h.levels[n] for h, n in zip(problem.hierarchies, levels, strict=True)]
+        classes, _ = problem.cells.recoded([c.parent for c in chosen], [c.labels for c in chosen])
+        hidden = np.zeros(classes.count, bool)
+        while not hidden.all():
+            left = np.flatnonzero(~hidden)
+            shown = classes.take(~hidden)
+            failing = sorted({int(i) for m in problem.models for i in judge(m, shown, problem.reading).failing})
+            if not failing:
+                break
+            hidden[left[failing]] = True
+        rows = int(classes.sizes[hidden].sum())
+        if hidden.all() or rows > problem.limit:
+            continue
+        if problem.suppressed == "star" and not problem.exempt and rows:
+            starred = classes.starred(hidden)
+            if not all(judge(m, starred, problem.reading).holds for m in problem.models):
+                continue
+        rulers = tuple(Ruler.at(h, n) for h, n in zip(problem.hierarchies, levels, strict=True))
+        view = View(classes=classes, suppressed=hidden, rulers=rulers, target="y")
+        found[levels] = problem.metric.loss(view).value
+    return found
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    quasi=quasi_rows(),
+    data=st.data(),
+    models=st.sampled_from(MODELS),
+    metric=st.sampled_from(METRICS),
+    share=st.sampled_from([0.0, 0.0, 0.2, 0.5, 1.0]),
+    suppressed=st.sampled_from(["remove", "remove", "star"]),
+    exempt=st.booleans(),
+)
+def test_equals_the_exhaustive_search(quasi, data, models, metric, share, suppressed, exempt):
+    rows = len(next(iter(quasi.values())))
+    values = st.lists(st.sampled_from(["1", "2", "3"]), min_size=rows, max_size=rows)
+    cells, hierarchies = problem_cells(quasi, {"s": data.draw(values), "y": data.draw(values)})
+    problem = Problem(
+        cells=cells.classes,
+        hierarchies=hierarchies,
+        models=models,
+        metric=metric,
+        target="y",
+        limit=int(share * rows),
+        suppressed=suppressed,
+        exempt=exempt,
+    )
+    expected = literal(problem)
+    try:
+        found = optimal(problem, Work())
+    except Infeasible:
+        assert not expected
+        return
+    assert found.levels in expected
+    assert expected[found.levels] == pytest.approx(found.loss, abs=1e-9)
+    assert found.loss == pytest.approx(min(expected.values()), abs=1e-9)
+    assert int(cells.classes.sizes[found.suppressed].sum()) <= problem.limit
+
+
+@settings(max_examples=150, deadline=None)
+@given(quasi=quasi_rows(columns=2), data=st.data(), models=st.sampled_from(MODELS), share=st.sampled_from([0.0, 0.3]))
+def test_tagging_is_used_only_where_it_is_right(quasi, data, models, share):
+    """Where the checker says monotone, every node above a feasible one is feasible."""
+    rows = len(quasi["a"])
+    values = st.lists(st.sampled_from(["1", "2", "3"]), min_size=rows, max_size=rows)
+    cells, hierarchies = problem_cells(quasi, {"s": data.draw(values), "y": data.draw(values)})
+    problem = Problem(
+        cells=cells.classes,
+        hierarchies=hierarchies,
+        models=models,
+        metric=LossMetric(),
+        target="y",
+        limit=int(share * rows),
+    )
+    if not Checker(problem).monotone:
+        return
+    feasible = set(literal(problem))
+    for node in feasible:
+        for column, level in enumerate(node):
+            if level < hierarchies[column].height:
+                assert (*node[:column], level + 1, *node[column + 1 :]) in feasible
+
+
+def test_out_of_reach_is_said_before_searching():
+    cells, hierarchies = problem_cells({"a": ["a1", "a2", "b1"]}, {"s": ["1", "1", "2"], "y": ["1", "1", "1"]})
+
+    def search(*models: Model, limit: int = 0) -> None:
+        optimal(
+            Problem(cells=cells.classes, hierarchies=hierarchies, models=models, metric=LossMetric(), limit=limit),
+            Work(),
+        )
+
+    with pytest.raises(Infeasible, match=r"k-anonymity \(k = 4\) is out of reach.*reaches 3"):
+        search(KAnonymity(k=4))
+    with pytest.raises(Infeasible, match=r"no generalization can reach entropy l = 5.*exp\(H\)"):
+        search(EntropyLDiversity(l=5.0, column="s"))
+    with pytest.raises(Infeasible, match="every one of the 3 rows would have to be suppressed"):
+        search(SimpleLDiversity(l=3.0, column="s"), limit=3)
+
+
+def test_a_lattice_too_large_to_prove_is_refused():
+    with pytest.raises(PlanError, match=r"lattice of 12 quasi-identifiers has 244,140,625 nodes"):
+        Space(heights=(4,) * 12)
