@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
+from click import ClickException
 
 from sfumato.cli import catalog, demo, profile, release, verify
-from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, SfumatoError
+from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_INTERRUPTED, SfumatoError
 from sfumato.version import __version__
 
 app = typer.Typer(
@@ -49,17 +50,27 @@ def root(
 def main() -> None:
     """Run a command; every refusal is one message and an exit code."""
     try:
-        app()
+        code = app(standalone_mode=False)
     except SfumatoError as error:
         _refuse(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        _refuse("interrupted; nothing was left half-written", EXIT_INTERRUPTED)
+    except ClickException as error:
+        _misused(error)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_BAD_INPUT)
+    if code == EXIT_INTERRUPTED:
+        _refuse("interrupted; nothing was left half-written", EXIT_INTERRUPTED)
+    sys.exit(code or EXIT_DONE)
 
 
-def _refuse(message: str, code: int) -> None:
+def _misused(error: ClickException) -> NoReturn:
+    if "--json" in sys.argv:
+        _refuse(error.format_message(), EXIT_BAD_INPUT)
+    error.show()
+    sys.exit(EXIT_BAD_INPUT)
+
+
+def _refuse(message: str, code: int) -> NoReturn:
     if "--json" in sys.argv:
         typer.echo(json.dumps({"error": message, "exit_code": code}, ensure_ascii=False))
     else:

@@ -22,8 +22,11 @@ def release(
         list[str] | None, typer.Option("--set", help="Change a key of the plan: --set privacy.k_anonymity=10")
     ] = None,
     inside: Annotated[
-        Path | None, typer.Option("--inside", help="Also write the steward's own report, with the original's figures.")
+        Path | None, typer.Option("--inside", help="Where the steward's own report goes; beside the bundle by default.")
     ] = None,
+    no_inside: Annotated[
+        bool, typer.Option("--no-inside", help="Write no report with the original's figures.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -35,16 +38,17 @@ def release(
     loaded = Plan.load(plan, changes or [])
     if data is not None:
         loaded = with_input(loaded, data)
-    check_output(output, force=force)
+    page = None if no_inside else inside or output.with_name(f"{output.name}.inside.html")
+    check_output(output, page, force=force)
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
         checked = made.write(output, force=force)
-        if inside is not None:
-            made.write_inside(inside)
+        if page is not None:
+            made.write_inside(page)
     if as_json:
-        say_json(summary(made, checked, output))
+        say_json({**summary(made, checked, output), "inside_report": None if page is None else str(page)})
     else:
-        show(made, checked, output, inside)
+        show(made, checked, output, page)
 
 
 def summary(made: Release, checked: Verification, output: Path) -> dict[str, object]:
@@ -85,4 +89,4 @@ def show(made: Release, checked: Verification, output: Path, inside: Path | None
     say(f"{made.plan.metric}: {made.utility[made.plan.metric]:.4g}   checks that hold: {held} of {len(checked.checks)}")
     say(f"next: open {output / 'report.html'}, or re-check any time with: sfumato verify {output}")
     if inside is not None:
-        say(f"inside report (do not publish): {inside}")
+        say(f"      {inside} shows before and after, with the original's figures: for you only, do not publish it")

@@ -75,16 +75,18 @@ class Verification:
 def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
     """Re-read the data file and the manifest, and recompute whatever the manifest states."""
     manifest = load(folder / MANIFEST)
+    found: list[Check] = []
     try:
-        found = tuple(_checks(folder, manifest, known, asked))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, SfumatoError):
-            raise
-        broken = Check(
-            what="manifest", holds=False, detail=f"it is not of the form that this version writes: {error!r}"
-        )
-        found = (broken,)
-    return Verification(folder=folder.name, checks=found)
+        for check in _checks(folder, manifest, known, asked):
+            found.append(check)  # noqa: PERF402  what was seen before a failure is kept
+    except BundleError:
+        raise
+    except SfumatoError as error:
+        found.append(Check(what="what the manifest describes", holds=False, detail=str(error)))
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        detail = f"it is not of the form that this version writes: {error!r}"
+        found.append(Check(what="form of the manifest", holds=False, detail=detail))
+    return Verification(folder=folder.name, checks=tuple(found))
 
 
 def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) -> Iterable[Check]:
@@ -105,6 +107,8 @@ def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) 
     yield _same("rows", table.rows, published.rows)
     if list(table.names) != [column.name for column in published.columns]:
         return
+    planned = tuple(manifest["plan"]["input"]["missing"])
+    yield _same("missing markers", published.missing in (planned, (*planned, "")), True)
     yield from _identifiers(manifest, published)
     yield from _counts(manifest, table, published, known, asked)
 

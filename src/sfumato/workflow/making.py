@@ -58,9 +58,15 @@ def release(
     return _released(plan, prepared, outcome, recoding, (name, why), like=frame)
 
 
-def check_output(folder: Path, *, force: bool) -> None:
-    """Refuse an output folder before any work is done."""
+def check_output(folder: Path, inside: Path | None, *, force: bool) -> None:
+    """Refuse an output folder, or a place of the inside report, before any work is done."""
     refuse_existing(folder, force=force)
+    if inside is not None and folder.resolve() in inside.resolve().parents:
+        raise BundleError(
+            f"the inside report {inside} must not lie inside the bundle {folder}: it is not to be published"
+        )
+    if inside is not None and inside.exists() and not force:
+        raise BundleError(f"{inside} exists already; name another file with --inside, or replace it with --force")
     parent = next(p for p in folder.resolve().parents if p.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")

@@ -85,7 +85,7 @@ class Tour:
         return asdict(self)
 
 
-def tour(folder: Path, work: Work, *, rows: int = 5000) -> Tour:
+def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
     """Write the tour's files and take it."""
     table = patients(rows, seed=20)
     bundle = folder / "release"

@@ -1,0 +1,41 @@
+"""Every example runs and says what its text promises."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SAYS = {
+    "judge_a_table": [
+        "k-anonymity: holds, reached 2.000",
+        "distinct-l-diversity: fails, reached 1.000",
+        "confidence-bounding: fails, reached 1.000",
+        "t-closeness: holds, reached 0.429",
+    ],
+    "release_a_frame": ["2000 rows in", "k-anonymity: at least 5 required", "holds: True"],
+    "voter_roll": [
+        "raw: Mary, John, Peter, Diana, William found with certainty",
+        "[['[20-30)', 'Northeastern US'], ['[30-40)', 'Western US']]",
+        "release: 0 found with certainty, best chance 0.333",
+    ],
+}
+
+
+def test_every_example_is_run() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAYS)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert [text for text in SAYS[name] if text not in said] == []
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_is_short_and_says_what_is_secret(name: str) -> None:
+    text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 60
+    assert "Secret from" in text
+    assert "Becomes public" in text
