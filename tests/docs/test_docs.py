@@ -73,7 +73,7 @@ def test_every_choice_is_explained(word: str) -> None:
     assert f"`{word}`" in handwritten()
 
 
-@pytest.mark.parametrize("name", refusals())
+@pytest.mark.parametrize("name", list(refusals()))
 def test_every_error_is_mentioned(name: str) -> None:
     assert f"`{name}`" in text("guide/troubleshooting.md")
 

@@ -60,7 +60,11 @@ def check_mark(name: str, mark: object) -> None:
 def first_record(text: str, dialect: Dialect, *, where: str) -> list[str]:
     """The fields of the first record; a blank line has one, and it is empty."""
     try:
-        return next(dialect.records(text), []) or [""]
+        reader = dialect.records(text[:_HEAD])
+        first = next(reader, [])
+        if len(text) > _HEAD and next(reader, None) is None:
+            first = next(dialect.records(text), [])
+        return first or [""]
     except csv.Error as fault:
         raise DataError(f"{where}, line 1: the record cannot be read ({fault}); is a quote left open?") from None
 

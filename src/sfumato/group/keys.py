@@ -27,6 +27,22 @@ def distinct(columns: Sequence[NDArray[np.int32]], radices: Sequence[int], lengt
     return _compact(keys, space)
 
 
+def distinct_lifted(
+    keys: NDArray[np.int32], lifts: Sequence[NDArray[np.int32]], radices: Sequence[int]
+) -> tuple[Ids, int]:
+    """Number the distinct combinations of lifted codes: ``distinct`` of ``lift[codes]``, in one pass per column."""
+    ids = np.zeros(keys.shape[1], np.int64)
+    space = 1
+    for codes, lift, radix in zip(keys, lifts, radices, strict=True):
+        if radix == 1:
+            continue
+        if space * radix > _MOST:
+            ids, space = _compact(ids, space)
+        ids = ids + (lift.astype(np.int64) * space)[codes]
+        space *= radix
+    return _compact(ids, space)
+
+
 def _compact(keys: Ids, space: int) -> tuple[Ids, int]:
     if space <= max(_DENSE // 16, min(_DENSE, 8 * len(keys))):
         seen = np.zeros(space, bool)

@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
+from sfumato.group.keys import total
 from sfumato.models.judge import judge
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.verdict import Model
 from sfumato.publish.lattice.frequencies import Frequencies, Rollup
 from sfumato.publish.problem import Levels, Problem
 from sfumato.utility.view import Loss, Ruler, View
+
+_UNKNOWN = Loss(value=np.inf, coarser=-np.inf, surcharge=0.0)
+"""The loss of an infeasible node whose floor is known beforehand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,6 +49,8 @@ class Checker:
         self.checked = 0
         self._least = max((m.k for m in problem.models if isinstance(m, KAnonymity)), default=1)
         self._others = tuple(m for m in problem.models if not isinstance(m, KAnonymity))
+        self._summed = problem.metric.floors(problem.hierarchies, leaf_counts(problem)) is not None
+        self._rulers = [[Ruler.at(h, level) for level in range(h.height + 1)] for h in problem.hierarchies]
         self._plain = problem.reading != "wildcard" or not _has_missing(problem)
 
     @cached_property
@@ -77,7 +83,7 @@ class Checker:
             levels=levels,
             feasible=feasible,
             hopeless=not feasible if self.monotone else int(found.sizes[small].sum()) > self.problem.limit,
-            loss=self._loss(found, hidden if feasible else np.zeros_like(hidden), classes),
+            loss=self._loss(found, hidden, classes) if feasible or not self._summed else _UNKNOWN,
             suppressed=hidden,
             frequencies=found,
         )
@@ -118,7 +124,7 @@ class Checker:
         return all(judge(model, starred, self.problem.reading).holds for model in self.problem.models)
 
     def _loss(self, found: Frequencies, hidden: NDArray[np.bool_], classes: Classes | None) -> Loss:
-        rulers = tuple(Ruler.at(h, level) for h, level in zip(self.problem.hierarchies, found.levels, strict=True))
+        rulers = tuple(levels[level] for levels, level in zip(self._rulers, found.levels, strict=True))
         if classes is None:
             classes = self._light(found)
         return self.problem.metric.loss(
@@ -137,6 +143,15 @@ class Checker:
         )
         labels = tuple(h.levels[level].labels for h, level in zip(self.problem.hierarchies, found.levels, strict=True))
         return narrow.merged(found.keys, labels, found.ids, len(found.sizes))
+
+
+def leaf_counts(problem: Problem) -> list[NDArray[np.int64]]:
+    """Per quasi-identifier, the rows of each original value."""
+    cells = problem.cells
+    return [
+        total(codes.astype(np.int64), cells.sizes, len(hierarchy.levels[0].labels))
+        for codes, hierarchy in zip(cells.keys, problem.hierarchies, strict=True)
+    ]
 
 
 def _has_missing(problem: Problem) -> bool:

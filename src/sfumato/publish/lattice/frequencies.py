@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.group.classes import Classes
-from sfumato.group.keys import Ids, distinct, representatives, total
+from sfumato.group.keys import Ids, distinct_lifted, representatives, total
 from sfumato.publish.problem import Levels
 
 _REMEMBERED = 128
@@ -50,13 +50,13 @@ class Rollup:
         finer = np.flatnonzero((self._levels <= np.array(levels, np.int64)).all(axis=1))
         source = self._kept[finer[np.argmin(self._counts[finer])]]
         self.rolled += source is not self._kept[0]
-        keys = [self._lift(c, source.levels[c], level)[source.keys[c]] for c, level in enumerate(levels)]
+        lifts = [self._lift(c, source.levels[c], level) for c, level in enumerate(levels)]
         radices = [len(h.levels[level].labels) for h, level in zip(self.hierarchies, levels, strict=True)]
-        ids, count = distinct(keys, radices, len(source.sizes)) if keys else (np.zeros(len(source.sizes), np.int64), 1)
+        ids, count = distinct_lifted(source.keys, lifts, radices)
         place = representatives(ids, count)
         made = Frequencies(
             levels=levels,
-            keys=np.array([codes[place] for codes in keys], np.int32).reshape(len(levels), count),
+            keys=np.array([lift[codes[place]] for lift, codes in zip(lifts, source.keys, strict=True)], np.int32),
             sizes=total(ids, source.sizes, count),
             ids=ids[source.ids],
         )

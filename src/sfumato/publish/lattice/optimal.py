@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
-from sfumato.publish.lattice.checker import Checker, Judged
+from sfumato.publish.lattice.checker import Checker, Judged, leaf_counts
 from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
 from sfumato.publish.lattice.space import Space
 from sfumato.publish.problem import Levels, Outcome, Problem
@@ -41,8 +40,7 @@ class _Search:
         self.checker = Checker(problem)
         self.work = work
         self.space = Space(heights=tuple(h.height for h in problem.hierarchies))
-        counts = [_leaf_counts(problem, c) for c in range(len(problem.hierarchies))]
-        costs = problem.metric.floors(problem.hierarchies, counts)
+        costs = problem.metric.floors(problem.hierarchies, leaf_counts(problem))
         steps = [np.linspace(0.0, 1.0, height + 1) for height in self.space.heights]
         self.costs = steps if costs is None else costs
         self.floors = np.zeros(self.space.shape) if costs is None else self.space.sums(costs)
@@ -116,10 +114,3 @@ class _Search:
             self.open[below] = np.inf
         elif self.checker.monotone:
             np.maximum(self.open[below], self.floors[below] + found.loss.surcharge, out=self.open[below])
-
-
-def _leaf_counts(problem: Problem, column: int) -> NDArray[np.int64]:
-    cells = problem.cells
-    return np.bincount(
-        cells.keys[column], weights=cells.sizes, minlength=len(problem.hierarchies[column].levels[0].labels)
-    ).astype(np.int64)

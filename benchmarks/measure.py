@@ -1,0 +1,56 @@
+"""Measuring calls and whole commands: seconds of CPU, wall clock, peak memory."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What something took."""
+
+    wall: float
+    cpu: float
+    peak_mb: float = float("nan")
+
+
+def timed(call: Callable[[], T], *, repeat: int = 1) -> tuple[T, Cost]:
+    """The best of some runs of a call."""
+    best = Cost(wall=float("inf"), cpu=float("inf"))
+    for _ in range(repeat):
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = call()
+        cost = Cost(wall=time.perf_counter() - wall, cpu=time.process_time() - cpu)
+        best = min(best, cost, key=lambda one: one.wall)
+    return result, best
+
+
+def command(arguments: Sequence[str]) -> Cost:
+    """A whole command in a process of its own, from start to exit."""
+    wall = time.perf_counter()
+    child = subprocess.Popen([sys.executable, "-m", "sfumato", *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if os.waitstatus_to_exitcode(status):
+        raise SystemExit(f"sfumato {' '.join(arguments)} failed")
+    return Cost(wall=time.perf_counter() - wall, cpu=usage.ru_utime + usage.ru_stime, peak_mb=usage.ru_maxrss / 1024)
+
+
+def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [f"### {title}", "", "| " + " | ".join(headers) + " |", "|" + " --- |" * len(headers)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join([*lines, ""])
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
