@@ -15,8 +15,6 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.brute import models as brute
-from tests.brute.readings import completions, known, matching
 
 from sfumato.data.table import Table
 from sfumato.ground.errors import DataError
@@ -39,6 +37,8 @@ from sfumato.models.presence import DeltaPresence, KMap
 from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model, Verdict
+from tests.brute import models as brute
+from tests.brute.readings import completions, known, matching
 
 Rows = list[dict[str, str]]
 Draw = Callable[[st.SearchStrategy[Any]], Any]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.tables import problem_cells, quasi_rows
 
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.ground.work import Work
@@ -36,6 +35,7 @@ from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
 from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import Metric, Ruler, View
+from tests.tables import problem_cells, quasi_rows
 
 METRICS: list[Metric] = [
     LossMetric(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isclose, log2
 
 import pytest
+
 from tests.brute import metrics
 from tests.brute.metrics import Published
 

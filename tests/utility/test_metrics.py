@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.brute import metrics as brute
-from tests.tables import column, problem_cells, quasi_rows
 
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.ranges import Intervals
@@ -19,6 +17,8 @@ from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
 from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import Metric, Ruler, View
+from tests.brute import metrics as brute
+from tests.tables import column, problem_cells, quasi_rows
 
 PAIRS = [
     (LossMetric(), brute.loss),

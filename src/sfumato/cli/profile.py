@@ -20,6 +20,9 @@ def profile(
     missing: Annotated[list[str] | None, typer.Option("--missing", help="A text that means a missing value.")] = None,
     delimiter: Annotated[str | None, typer.Option("--delimiter", help="The separator of a text file.")] = None,
     encoding: Annotated[str | None, typer.Option("--encoding", help="The encoding of a text file.")] = None,
+    names: Annotated[
+        str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
+    ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     as_json: Json = False,
@@ -29,7 +32,10 @@ def profile(
     from sfumato.workflow.profile import profile as look
 
     _refuse_existing(output, force=force)
-    options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None}
+    called = None if names is None else [name.strip() for name in names.split(",")]
+    options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "names": called}
+    if called is not None:
+        options["header"] = False
     reading = {key: value for key, value in options.items() if value is not None}
     markers = tuple(missing or ())
     found = look(data, missing=markers, reading=reading)
@@ -85,6 +91,9 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
             ["rows in groups of fewer than five", f"{risk.at_risk:.1%}"],
         ],
     )
+    numbers = [c.name for c in found.columns if c.name.replace(".", "").isdigit()]
+    if numbers:
+        say(f"note: columns are called {', '.join(numbers[:4])}; if the file has no header, name them with --names")
     if output is None:
         say(f"next: sfumato profile {data} -o plan.toml")
     else:

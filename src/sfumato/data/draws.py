@@ -23,7 +23,8 @@ def per_group(table: Weights) -> Reals:
 def choose(rng: np.random.Generator, weights: Reals, group: Codes) -> Codes:
     """One column of ``weights`` for every entry of ``group``, with chances as the row of that group says.
 
-    >>> rng = np.random.Generator(np.random.PCG64(1))
+    >>> from sfumato.ground.chance import Chance
+    >>> rng = Chance(seed=1).generator()
     >>> choose(rng, np.array([[1.0, 0.0], [0.0, 3.0]]), np.array([0, 1, 1, 0])).tolist()
     [0, 1, 1, 0]
     """

@@ -46,7 +46,10 @@ def _wildcard(model: Model, classes: Classes, reading: Reading) -> Classes:
 
 def _worst_case(model: Model, classes: Classes) -> Verdict:
     verdict: Verdict | None = None
+    guards = getattr(model, "guard_column", None)
     for column in model.columns:
+        if column == guards:  # who states no wish has none; that is not an unknown value
+            continue
         for possible in resolved(classes, column):
             found = model.check(possible)
             verdict = found if verdict is None else worse(verdict, found)

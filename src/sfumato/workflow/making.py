@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,11 +75,11 @@ def check_output(folder: Path, inside: Path | None, *, force: bool) -> None:
 
 def _table(plan: Plan, frame: object, path: str | None) -> Table:
     if frame is not None:
-        return from_frame(frame, missing=plan.input.missing)
+        return _without_nan(from_frame(frame, missing=plan.input.missing))
     if path is None:
         raise PlanError("input.path is missing; name the data file in the plan or with --input")
     source = plan.input
-    return read(
+    found = read(
         plan.folder / path,
         delimiter=source.delimiter,
         quote=source.quote,
@@ -88,6 +89,12 @@ def _table(plan: Plan, frame: object, path: str | None) -> Table:
         missing=source.missing,
         trim=source.trim,
     )
+    return _without_nan(found)
+
+
+def _without_nan(table: Table) -> Table:
+    """A number that is none is a missing value."""
+    return replace(table, frame=table.frame.with_columns(pl.selectors.float().fill_nan(None)))
 
 
 def _released(

@@ -135,6 +135,12 @@ class Plan:
             folder=folder,
         )
 
+    @property
+    def output_format(self) -> Literal["csv", "parquet"]:
+        """The released file's format: as the plan says, or else like the input."""
+        like_input = "parquet" if Path(self.input.path or "").suffix in (".parquet", ".pq") else "csv"
+        return self.format or cast("Any", like_input)
+
     def public(self) -> dict[str, Any]:
         """The plan as the manifest shows it: without any path."""
         return {

@@ -52,6 +52,7 @@ def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) 
     if not table.rows:
         raise DataError(f"{table.source} has no rows; a release needs some")
     schema = _schema(plan, table)
+    _refuse_nested(plan, table, schema)
     table, dropped = _without_missing(plan, table, schema)
     kinds: dict[str, Any] = {name: column.type for name, column in plan.columns.items()}
     models = requirement(plan.privacy, _context(plan, table, schema, kinds))
@@ -120,6 +121,16 @@ def _schema(plan: Plan, table: Table) -> Schema:
                 '{ kind = "flat" } to show or suppress values, or { file = "..." }'
             )
     return schema
+
+
+def _refuse_nested(plan: Plan, table: Table, schema: Schema) -> None:
+    """Lists and structs pass through Parquet only."""
+    for name in schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP):
+        if table.frame[name].dtype.is_nested() and plan.output_format == "csv":
+            raise PlanError(
+                f"columns.{name}: lists and structs cannot be written as CSV; "
+                'set [output] format = "parquet", or drop the column'
+            )
 
 
 def _without_missing(plan: Plan, table: Table, schema: Schema) -> tuple[Table, int]:

@@ -119,6 +119,9 @@ def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Sugge
     """A role per column; at most one target, and no more quasi-identifiers than a search can take."""
     found = {name: suggest(column, table.rows) for name, column in encoded.items()}
     quasi = [name for name, one in found.items() if one.role is Role.QUASI]
+    for name, other in _twins([encoded[name] for name in quasi]):
+        found[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
+        quasi.remove(name)
     for name in sorted(quasi, key=lambda name: len(encoded[name].values))[_MOST_QUASI:]:
         found[name] = Suggestion(
             role=Role.DROP, why=f"more than {_MOST_QUASI} quasi-identifiers; decide which you need"
@@ -126,6 +129,19 @@ def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Sugge
     targets = [name for name, one in found.items() if one.role is Role.TARGET]
     for name in targets[1:]:
         found[name] = Suggestion(role=Role.SENSITIVE, why="a second class attribute")
+    return found
+
+
+def _twins(columns: list[Column]) -> list[tuple[str, str]]:
+    """Columns that say the same as one before them: every value goes with exactly one value there, and back."""
+    found = []
+    for place, column in enumerate(columns):
+        for other in columns[:place]:
+            if len(other.values) == len(column.values) > 2 and cells([other, column]).classes.count == len(
+                column.values
+            ):
+                found.append((column.name, other.name))
+                break
     return found
 
 

@@ -87,9 +87,7 @@ class Release:
     @property
     def format(self) -> str:
         """The file format of the data file."""
-        if self.plan.format is not None:
-            return self.plan.format
-        return "parquet" if Path(self.plan.input.path or "").suffix in (".parquet", ".pq") else "csv"
+        return self.plan.output_format
 
     def write(self, folder: str | Path, *, force: bool = False) -> Verification:
         """Write the bundle: complete and verified from its bytes, or not at all."""

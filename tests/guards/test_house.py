@@ -1,0 +1,83 @@
+"""The house watches itself: sizes, randomness, words, the door, the catalog."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import sfumato
+from sfumato.workflow.catalog import BUILT_IN, catalog
+
+SOURCE = Path(sfumato.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def test_no_file_and_no_function_is_too_long():
+    for path in FILES:
+        text = path.read_text()
+        assert len(text.splitlines()) <= 300, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                docstring = len((ast.get_docstring(node) or "").splitlines())
+                assert (node.end_lineno or 0) - node.lineno - docstring <= 50, (path, node.name)
+
+
+def test_randomness_is_handed_in():
+    """Generators are made in one place; nobody draws from a global one."""
+    for path in FILES:
+        if path.name == "chance.py":
+            continue
+        text = path.read_text()
+        assert not re.search(
+            r"np\.random\.(?!Generator\b)|default_rng|^import random|from random import|secrets\.", text, re.M
+        ), path
+
+
+def test_nothing_is_promised_that_was_not_measured():
+    """The reports and messages do not speak of safety; unfinished work has no marks."""
+    for path in [*FILES, *SOURCE.rglob("*.j2")]:
+        text = path.read_text()
+        assert not re.search(r"\b(safe|safely|unbreakable|fully anonymous|TODO|FIXME|XXX)\b", text), path
+
+
+def test_the_door_is_sorted_and_opens():
+    assert sfumato.__all__ == sorted(sfumato.__all__)
+    for name in sfumato.__all__:
+        assert getattr(sfumato, name) is not None
+    assert callable(sfumato.release)
+    assert callable(sfumato.verify)
+    with pytest.raises(AttributeError, match="has no attribute 'relase'"):
+        sfumato.relase  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("room", "listed"),
+    [("models", {part.make for part in BUILT_IN.models}), ("utility", set(BUILT_IN.metrics))],
+)
+def test_the_catalog_lists_everything(room, listed):
+    package = importlib.import_module(f"sfumato.{room}")
+    found = set()
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"sfumato.{room}.{info.name}")
+        for _, thing in inspect.getmembers(module, inspect.isclass):
+            if thing.__module__ == module.__name__ and isinstance(getattr(thing, "name", None), str):
+                found.add(thing)
+    joined = {thing for thing in found if thing.__name__ in ("AllOf", "Model", "Metric")}
+    assert found - joined == listed
+
+
+def test_every_part_is_explained():
+    from sfumato.workflow.words import MEANING, METRICS
+
+    assert set(MEANING) == set(catalog().models)
+    assert set(METRICS) == set(catalog().metrics)
+    for part in catalog().models.values():
+        assert "Claim:" in (part.make.__doc__ or ""), part
+        assert "Source:" in (part.make.__doc__ or ""), part
+        assert "Does not protect against:" in (part.make.__doc__ or ""), part
