@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.table import Table
+from sfumato.ground.chance import Chance
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.tally import Counts, Tally
@@ -48,7 +49,7 @@ def check_model(model: ModelOrFactory, make_tables: MakeTables, *, seed: int = 0
     >>> check_model(KAnonymity(k=2), lambda rng: [classes_of({"zip": ["1", "1", "2"]}, quasi=["zip"])])
     1
     """
-    rng = np.random.default_rng(seed)
+    rng = Chance(seed=seed).generator()
     count = 0
     for table in make_tables(rng):
         check_table(_built(model, table), table, rng)
