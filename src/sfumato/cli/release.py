@@ -43,6 +43,7 @@ def release(
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
         checked = made.write(output, force=force)
+        work.advance("write and verify", 1, 1)
         if page is not None:
             made.write_inside(page)
     if as_json:

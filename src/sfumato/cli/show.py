@@ -37,7 +37,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
 
     shown = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for header in headers:
-        shown.add_column(header, overflow="fold")
+        shown.add_column(Text(header), overflow="fold")
     for row in rows:
         shown.add_row(*(Text(str(cell)) for cell in row))
     Console(width=None if sys.stdout.isatty() else 110).print(shown)

@@ -83,6 +83,7 @@ def chain(
         column = [row[j] for row in rows]
         columns.append(column if domain.missing is None else [*column, domain.missing])
     for j in range(1, len(columns)):
+        _refuse_top_below(domain, columns[j], level=j)
         _refuse_two_parents(domain, columns[j - 1], columns[j], level=j)
     leaf = 0.0 if continuous else 1.0
     levels = [_level(columns[0], {}, leaf)]
@@ -102,6 +103,17 @@ def _level(column: Sequence[str], sizes: dict[str, float], leaf: float) -> Level
     index: dict[str, int] = {}
     parent = np.fromiter((index.setdefault(label, len(index)) for label in column), np.int32, len(column))
     return Level(labels=tuple(index), parent=parent, sizes=np.array([sizes.get(label, leaf) for label in index]))
+
+
+def _refuse_top_below(domain: ObservedDomain, labels: Sequence[str], *, level: int) -> None:
+    """The top's label means that nothing is told; below the top it would be read as a suppressed cell."""
+    held = [i for i, label in enumerate(labels[: len(domain.values)]) if label == TOP]
+    if held:
+        rows = int(domain.counts[held].sum())
+        raise HierarchyError(
+            f"hierarchy of {domain.column!r}: {domain.values[held[0]]!r} is {TOP!r} at level {level} ({rows} rows), "
+            f"below the top; {TOP!r} is kept for the level that covers everything"
+        )
 
 
 def _refuse_two_parents(domain: ObservedDomain, below: Sequence[str], above: Sequence[str], *, level: int) -> None:

@@ -36,9 +36,8 @@ class Paths:
         """Bind to a column; a fault or a value that no leaf covers is refused with its count."""
         self._refuse_faults(domain)
         self._refuse_uncovered(domain)
-        depth = max(map(len, self.paths.values()), default=0)
-        padded = {leaf: self._padded(leaf, depth) for leaf in self.paths}
-        sizes: list[dict[str, float]] = [{} for _ in range(depth)]
+        padded = self.declared()
+        sizes: list[dict[str, float]] = [{} for _ in range(max(map(len, padded.values()), default=0))]
         for labels in padded.values():
             for level, label in enumerate(labels):
                 sizes[level][label] = sizes[level].get(label, 0.0) + 1.0
@@ -49,6 +48,11 @@ class Paths:
             total=float(len(self.paths)),
             declared=DeclaredDomain(values=tuple(self.paths)),
         )
+
+    def declared(self) -> dict[str, tuple[str, ...]]:
+        """Every leaf with the labels above it, all equally long; what the publisher said, whatever the table has."""
+        depth = max(map(len, self.paths.values()), default=0)
+        return {leaf: self._padded(leaf, depth) for leaf in self.paths}
 
     def _padded(self, leaf: str, depth: int) -> tuple[str, ...]:
         path = self.paths[leaf]

@@ -51,11 +51,13 @@ class Mask:
         """Bind to a text column; sizes are numbers of observed values."""
         longest = max(map(len, domain.values), default=1)
         steps = [hidden for hidden in self.levels or range(1, longest) if hidden < longest]
-        rows = [[self._hide(value, hidden) for hidden in steps] for value in domain.values]
+        rows = [[self._hide(value, hidden, longest) for hidden in steps] for value in domain.values]
         return chain(domain, rows, _leaf_counts(rows, len(steps)), total=float(len(domain.values)))
 
-    def _hide(self, value: str, hidden: int) -> str:
-        hidden = min(hidden, len(value))
+    def _hide(self, value: str, hidden: int, longest: int) -> str:
+        """The value with some characters hidden; short values that are hidden wholly look as long as the longest."""
+        if hidden >= len(value):
+            return self.mark * longest
         if self.side == "right":
             return value[: len(value) - hidden] + self.mark * hidden
         return self.mark * hidden + value[hidden:]
@@ -122,10 +124,11 @@ class OrderedGroups:
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a column; a value that the order does not name is refused with its count."""
-        paths = {
-            value: tuple(self._label(place, size) for size in self.sizes) for place, value in enumerate(self.order)
-        }
-        return Paths(paths=paths, source="order").build(domain)
+        return Paths(paths=self.declared(), source="order").build(domain)
+
+    def declared(self) -> dict[str, tuple[str, ...]]:
+        """Every value of the order with the labels above it."""
+        return {value: tuple(self._label(place, size) for size in self.sizes) for place, value in enumerate(self.order)}
 
     def _label(self, place: int, size: int) -> str:
         first = place // size * size

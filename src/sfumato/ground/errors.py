@@ -79,13 +79,13 @@ def listed(names: Iterable[object], *, most: int = 12) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint for a misspelt name, or nothing.
+    """The end of a sentence about an unknown name: a hint where one is near.
 
-    >>> nearest("zipcode", ["zip_code", "age"])
-    "; did you mean 'zip_code'?"
+    >>> nearest("zipcode", ["zip_code", "age"]), nearest("zipcode", [])
+    ("; did you mean 'zip_code'?", '.')
     """
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = get_close_matches(name, [str(one) for one in known], n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def unknown_column(name: str, columns: Iterable[str], *, where: str) -> UnknownColumn:
@@ -95,5 +95,4 @@ def unknown_column(name: str, columns: Iterable[str], *, where: str) -> UnknownC
     "columns.zp: the table has no column 'zp'; did you mean 'zip'? It has 'zip', 'age'"
     """
     known = list(columns)
-    hint = nearest(name, known)
-    return UnknownColumn(f"{where}: the table has no column {name!r}{hint or '.'} It has {listed(known)}")
+    return UnknownColumn(f"{where}: the table has no column {name!r}{nearest(name, known)} It has {listed(known)}")

@@ -68,7 +68,7 @@ class LossMetric(_CellMetric):
     def cost(self, ruler: Ruler) -> Reals:
         """(size - 1) / (total - 1), or width / total."""
         if ruler.continuous:
-            return np.clip(ruler.sizes / ruler.total, 0.0, 1.0)
+            return np.clip(ruler.sizes / max(ruler.total, 1e-300), 0.0, 1.0)
         if ruler.total <= 1:
             return np.zeros(len(ruler.sizes))
         return np.clip((ruler.sizes - 1.0) / (ruler.total - 1.0), 0.0, 1.0)
@@ -85,7 +85,7 @@ class NCP(_CellMetric):
 
     def cost(self, ruler: Ruler) -> Reals:
         """Size / total, 0 for one leaf."""
-        share = np.clip(ruler.sizes / ruler.total, 0.0, 1.0)
+        share = np.clip(ruler.sizes / max(ruler.total, 1e-300), 0.0, 1.0)
         return share if ruler.continuous else np.where(ruler.sizes <= 1, 0.0, share)
 
 

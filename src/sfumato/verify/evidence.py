@@ -61,6 +61,9 @@ def _referenced(tally: Tally, published: Published) -> Tally:
     if known is None:
         return tally
     values = (*tally.values, *sorted(set(known) - set(tally.values)))
+    label = published.missing[0] if published.missing else ""
+    if tally.missing is None and label in values and label not in tally.values:
+        tally = replace(tally, missing=values.index(label))
     numbers = None if tally.numbers is None else np.array([_number(value) for value in values])
     counts = np.array([known.get(value, 0) for value in values], np.int64)
     if numbers is None or len(values) == len(tally.values):

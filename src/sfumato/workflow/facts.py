@@ -1,7 +1,7 @@
 """From a release to what its report shows.
 
-A bundle's report may tell no more than its rows do: it shows the original's distributions only where nothing was
-suppressed and only by released labels, where they are the same. The inside report shows the original's own values.
+A bundle's report shows no original value and no original distribution that differs from the released one: only sums
+over the whole original (its risks, rows, numbers of different values). The inside report shows the original's own.
 """
 
 from __future__ import annotations

@@ -50,13 +50,16 @@ def release(
         if population is None and plan.input.population is None
         else _table(plan, population, plan.input.population)
     )
+    work.advance("read", 1, 1)
     keys = _pseudonyms(plan)
     name, run, why = parts.algorithm(plan.algorithm.name)
     prepared = prepare(plan, table, everyone, parts)
     outcome = run(prepared.problem, work)
-    work.advance("recode", 0, 1)
+    work.advance("search", 1, 1)
     recoding = _recoding(plan, prepared, outcome, keys)
-    return _released(plan, prepared, outcome, recoding, (name, why), like=frame)
+    made = _released(plan, prepared, outcome, recoding, (name, why), like=frame)
+    work.advance("recode and judge", 1, 1)
+    return made
 
 
 def check_output(folder: Path, inside: Path | None, *, force: bool) -> None:

@@ -13,8 +13,10 @@ import polars as pl
 
 from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.hierarchy import Hierarchy
+from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.describe.paths import Paths
 from sfumato.describe.roles import Role, Schema
+from sfumato.describe.texts import OrderedGroups
 from sfumato.ground.errors import DataError, PlanError, unknown_column
 from sfumato.ground.shares import rows_within
 from sfumato.group.cells import Cells, cells
@@ -26,7 +28,7 @@ from sfumato.utility.view import measures
 from sfumato.workflow.catalog import Catalog
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.plan import Plan
-from sfumato.workflow.requirements import Context, Costs, Paths, requirement
+from sfumato.workflow.requirements import Ancestors, Context, Costs, requirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,6 +60,7 @@ def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) 
     models = requirement(plan.privacy, _context(plan, table, schema, kinds))
     wanted = dict.fromkeys([*schema.named(Role.SENSITIVE, Role.TARGET), *(c for m in models for c in m.columns)])
     encoded = {name: table.column(name, kinds[name]) for name in (*schema.quasi, *wanted)}
+    _refuse_stars(table, [encoded[name] for name in schema.quasi])
     quasi = [encoded[name] for name in schema.quasi]
     everyone = None if population is None else _shared_codes(quasi, population, kinds)
     if everyone is not None:
@@ -133,6 +136,17 @@ def _refuse_nested(plan: Plan, table: Table, schema: Schema) -> None:
             )
 
 
+def _refuse_stars(table: Table, quasi: list[Column]) -> None:
+    """A cell that reads like a suppressed one could not be told from it."""
+    for column in quasi:
+        if TOP in column.values:
+            rows = int(column.counts[column.values.index(TOP)])
+            raise DataError(
+                f"{table.source}, column {column.name!r}: {rows} cells are {TOP!r}, which a release uses for "
+                "suppressed cells; write them as '?' and declare that in [input] missing"
+            )
+
+
 def _without_missing(plan: Plan, table: Table, schema: Schema) -> tuple[Table, int]:
     """Leave out rows with missing values where the plan says so."""
     if plan.input.on_missing == "keep":
@@ -146,12 +160,18 @@ def _without_missing(plan: Plan, table: Table, schema: Schema) -> tuple[Table, i
 
 
 def _context(plan: Plan, table: Table, schema: Schema, kinds: Mapping[str, Any]) -> Context:
-    def paths(name: str) -> Paths:
+    def paths(name: str) -> Ancestors:
         tree = plan.columns[name].hierarchy
         if tree is None:
             raise PlanError(f"columns.{name}.hierarchy is missing; this requirement needs a tree over its values")
-        domain = ObservedDomain.of(table.column(name, kinds[name]))
-        return label_paths(builder(tree, f"columns.{name}.hierarchy", plan.folder).build(domain))
+        made = builder(tree, f"columns.{name}.hierarchy", plan.folder)
+        if not isinstance(made, Paths | OrderedGroups):
+            raise PlanError(
+                f"columns.{name}.hierarchy: this requirement needs a declared tree (file, tree, bundled or groups); "
+                "one that is read off the values would tell the values of suppressed rows"
+            )
+        made.build(ObservedDomain.of(table.column(name, kinds[name])))
+        return made.declared()
 
     return Context(
         quasi=schema.quasi,
@@ -160,16 +180,6 @@ def _context(plan: Plan, table: Table, schema: Schema, kinds: Mapping[str, Any])
         paths=paths,
         costs=lambda column, file: read_costs(plan.folder, file),
     )
-
-
-def label_paths(hierarchy: Hierarchy) -> Paths:
-    """Each value with the labels above it, without the top and without repeats of itself at the missing value."""
-    inner = hierarchy.levels[1:-1]
-    return {
-        value: tuple(level.labels[level.parent[code]] for level in inner)
-        for code, value in enumerate(hierarchy.levels[0].labels)
-        if code != hierarchy.missing
-    }
 
 
 def read_costs(folder: Path, file: str | None) -> Costs:

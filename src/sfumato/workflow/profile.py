@@ -136,10 +136,9 @@ def _twins(columns: list[Column]) -> list[tuple[str, str]]:
     """Columns that say the same as one before them: every value goes with exactly one value there, and back."""
     found = []
     for place, column in enumerate(columns):
-        for other in columns[:place]:
-            if len(other.values) == len(column.values) > 2 and cells([other, column]).classes.count == len(
-                column.values
-            ):
+        many = len(column.values)
+        for other in columns[:place] if 2 < many <= len(column.codes) / 4 else []:
+            if len(other.values) == many and cells([other, column]).classes.count == many:
                 found.append((column.name, other.name))
                 break
     return found

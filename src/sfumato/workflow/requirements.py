@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.ground.errors import ParameterError, PlanError, listed, unknown_column
+from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
 from sfumato.models.judge import READINGS
@@ -20,7 +20,7 @@ from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model
 from sfumato.workflow.keys import Keys
 
-Paths = Mapping[str, tuple[str, ...]]
+Ancestors = Mapping[str, tuple[str, ...]]
 Costs = tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]
 DISTANCES = ("variational", "kl", "emd-equal", "emd-ordered", "emd-hierarchical", "emd-matrix")
 
@@ -35,7 +35,7 @@ class Context:
     """The sensitive columns."""
     published: tuple[str, ...]
     """Every column that is published."""
-    paths: Callable[[str], Paths]
+    paths: Callable[[str], Ancestors]
     """The hierarchy of a sensitive column, as value to labels above it."""
     costs: Callable[[str, str | None], Costs]
     """The cost matrix of a sensitive column, from a named file."""
@@ -76,7 +76,10 @@ def _columns(keys: Keys, context: Context) -> tuple[str, ...]:
     """The sensitive column that is named, or all of them."""
     named = keys.text("column")
     if named is not None and named not in context.sensitive:
-        raise unknown_column(named, context.sensitive, where=f"{keys.at('column')} among the sensitive columns")
+        raise PlanError(
+            f"{keys.at('column')}: {named!r} is not a sensitive column{nearest(named, context.sensitive)} "
+            f"Sensitive are {listed(context.sensitive)}"
+        )
     found = context.sensitive if named is None else (named,)
     if not found:
         raise PlanError(f"{keys.path} needs a sensitive column; give one the role 'sensitive'")
@@ -168,7 +171,10 @@ def _confidence(spec: Any, path: str, context: Context) -> list[Model]:
     quasi = keys.texts("quasi")
     for name in quasi:
         if name not in context.quasi:
-            raise unknown_column(name, context.quasi, where=f"{keys.at('quasi')} among the quasi-identifiers")
+            raise PlanError(
+                f"{keys.at('quasi')}: {name!r} is not a quasi-identifier{nearest(name, context.quasi)} "
+                f"Quasi-identifiers are {listed(context.quasi)}"
+            )
     columns = _columns(keys, context)
     if len(columns) > 1:
         raise PlanError(f"{keys.at('column')}: which of the sensitive columns {listed(columns)}?")

@@ -11,7 +11,7 @@ from sfumato.ground.errors import PlanError
 from sfumato.release.published import Published
 from sfumato.verify.bundle import Verification, verify_bundle
 from sfumato.workflow.catalog import catalog, parameters
-from sfumato.workflow.requirements import Context, Costs, Paths, requirement
+from sfumato.workflow.requirements import Ancestors, Context, Costs, requirement
 
 
 def verify(folder: str | Path) -> Verification:
@@ -38,7 +38,7 @@ def asked(
     return [(model.name, parameters(model)) for model in requirement(plan["privacy"], context)]
 
 
-def _paths(claims: list[Mapping[str, Any]], column: str) -> Paths:
+def _paths(claims: list[Mapping[str, Any]], column: str) -> Ancestors:
     found = _parameter(claims, column, "paths")
     return {value: tuple(above) for value, above in found["paths"].items()}
 

@@ -103,9 +103,8 @@ class Checker:
                 return False, hidden
             if not len(failing):
                 return self._star_passes(classes, hidden), hidden
-            models = tuple(m for m in models if not m.kept_by_removal)
-            if not models:
-                return self._star_passes(classes, hidden) and not bool(hidden.all()), hidden
+            if self._plain:
+                models = tuple(m for m in models if not m.kept_by_removal)
 
     def _failing(self, shown: Classes, models: tuple[Model, ...]) -> NDArray[np.int64]:
         """Every class that some model refuses; stops early when that is already too much."""

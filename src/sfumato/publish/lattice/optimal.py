@@ -28,6 +28,7 @@ def optimal(problem: Problem, work: Work) -> Outcome:
     refuse_unreachable(problem)
     search = _Search(problem, work)
     search.run()
+    search.refine()
     if search.best is None:
         raise Infeasible(why_nothing_fits(problem))
     return search.outcome(search.best)
@@ -54,6 +55,18 @@ class _Search:
             self._halve(self.space.chain(node, self.costs))
             if self.work.due:
                 self.work.advance("search", int((self.open >= self._beaten).sum()), self.space.nodes)
+
+    def refine(self) -> None:
+        """Where a finer node loses no more, take it: nothing is hidden for nothing."""
+        while self.best is not None:
+            here = self.best.levels
+            finer = [tuple(n - (c == d) for d, n in enumerate(here)) for c in range(len(here)) if here[c]]
+            most = self.best.loss.value + _TIE * max(1.0, abs(self.best.loss.value))
+            found = (self.checker.judge(node) for node in finer if self.floors[node] <= most)
+            better = next((one for one in found if one.feasible and one.loss.value <= most), None)
+            if better is None:
+                return
+            self.best = better
 
     def outcome(self, best: Judged) -> Outcome:
         """The best node as the algorithm's answer."""

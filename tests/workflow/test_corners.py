@@ -1,0 +1,175 @@
+"""Corners that random round trips found, each kept with the smallest table that shows it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+
+FLAT = {"kind": "flat"}
+
+
+def made(frame: dict[str, list[Any]], tree: dict[str, Any]) -> sf.Release:
+    return sf.release(sf.Plan.parse(tree), pl.DataFrame(frame))
+
+
+def test_a_claim_names_no_value_that_only_removed_rows_had(tmp_path: Path):
+    """The tree in a claim is the one that was declared, whatever the table has."""
+    tree = {
+        "columns": {
+            "z": {"role": "quasi", "hierarchy": FLAT},
+            "s": {"role": "sensitive", "hierarchy": {"kind": "mask"}},
+        },
+        "privacy": {"k_anonymity": 2, "t_closeness": {"t": 0.5, "distance": "emd-hierarchical"}},
+        "algorithm": {"max_suppressed": 0.3},
+    }
+    frame = {"z": list("aaaab"), "s": ["p", "q", "p", "q", "secret"]}
+    with pytest.raises(sf.PlanError, match="needs a declared tree"):
+        made(frame, tree)
+    tree["columns"]["s"]["hierarchy"] = {"tree": {"X": ["p", "q"], "Y": ["secret", "other"]}}
+    done = made(frame, tree)
+    assert done.suppressed_rows == 1
+    done.write(tmp_path / "b")
+    claim = json.loads((tmp_path / "b/manifest.json").read_text())["claims"][1]
+    assert set(claim["parameters"]["paths"]) == {"p", "q", "secret", "other"}
+
+
+def test_short_codes_under_a_mask_are_not_read_as_suppressed(tmp_path: Path):
+    tree = {
+        "columns": {
+            "a": {"role": "quasi", "hierarchy": FLAT},
+            "b": {"role": "quasi", "type": "text", "hierarchy": {"kind": "mask"}},
+            "s": {"role": "sensitive"},
+        },
+        "privacy": {"k_anonymity": 2},
+    }
+    done = made({"a": ["x"] * 6, "b": ["1", "1", "12", "12", "345", "346"], "s": list("pqpqpq")}, tree)
+    assert done.write(tmp_path / "b").holds
+    assert sorted(set(done.rows["b"])) == ["***", "1*", "34*"]
+    assert done.recoding.levels["a"] == 0
+
+
+def test_the_wildcard_reading_with_suppression():
+    """Removing the unknown rows, which fail, takes away what diluted the known ones: they must be judged again."""
+    tree = {
+        "input": {"missing": ["?"]},
+        "columns": {
+            "a": {"role": "quasi", "hierarchy": FLAT},
+            "b": {"role": "quasi", "hierarchy": FLAT},
+            "s": {"role": "sensitive"},
+        },
+        "privacy": {"l_diversity": {"kind": "simple", "l": 1.5}, "reading": "wildcard"},
+        "algorithm": {"max_suppressed": 0.6},
+    }
+    frame = {"a": list("yyyy"), "b": ["?", "?", "2", "1"], "s": list("qppp")}
+    with pytest.raises(sf.Infeasible, match="suppressing at most 2 of 4 rows"):
+        made(frame, tree)
+
+
+def test_a_missing_sensitive_value_only_in_a_removed_row(tmp_path: Path):
+    tree = {
+        "input": {"missing": ["?"]},
+        "columns": {
+            "z": {"role": "quasi", "hierarchy": FLAT},
+            "s": {"role": "sensitive", "hierarchy": {"tree": {"X": ["p", "q"]}}},
+        },
+        "privacy": {
+            "k_anonymity": 2,
+            "t_closeness": {"t": 0.5, "distance": "emd-hierarchical", "reference": "original"},
+        },
+        "algorithm": {"max_suppressed": 0.3},
+    }
+    assert made({"z": list("aaaab"), "s": ["p", "q", "p", "q", "?"]}, tree).write(tmp_path / "b").holds
+
+
+def test_a_guarded_node_that_nobody_is_below(tmp_path: Path):
+    tree = {
+        "columns": {
+            "z": {"role": "quasi", "hierarchy": FLAT},
+            "s": {"role": "sensitive", "hierarchy": {"tree": {"Any": {"X": ["p", "q"], "Y": ["r"]}}}},
+        },
+        "privacy": {"personalized": {"p": 0.5, "guards": {"r": "Y"}}},
+    }
+    assert made({"z": list("aabb"), "s": list("pqpq")}, tree).write(tmp_path / "b").holds
+
+
+def test_nothing_is_hidden_for_nothing():
+    tree = {
+        "columns": {"a": {"role": "quasi", "hierarchy": FLAT}, "b": {"role": "quasi", "hierarchy": FLAT}},
+        "privacy": {"k_anonymity": 2},
+    }
+    assert made({"a": ["x"] * 4, "b": list("1122")}, tree).recoding.levels == {"a": 0, "b": 0}
+
+
+def test_cells_that_look_suppressed_are_refused():
+    tree = {"columns": {"a": {"role": "quasi", "hierarchy": FLAT}}, "privacy": {"k_anonymity": 1}}
+    with pytest.raises(sf.DataError, match=r"column 'a': 2 cells are '\*'"):
+        made({"a": ["x", "*", "*"]}, tree)
+    tree["columns"]["a"]["hierarchy"] = {"tree": {"Any": {"A": {"*": ["x"]}, "B": ["y"]}}}
+    with pytest.raises(sf.HierarchyError, match=r"'x' is '\*' at level 1 \(2 rows\), below the top"):
+        made({"a": ["x", "x", "y"]}, tree)
+
+
+def test_profile_does_not_take_unique_columns_for_twins():
+    frame = pl.DataFrame(
+        {"member": [f"M-{i}" for i in range(40)], "birth_date": [f"1980-01-{i % 28 + 1:02}" for i in range(40)]}
+    )
+    roles = {c.name: str(c.suggestion.role) for c in sf.profile(frame).columns}
+    assert roles["birth_date"] == "quasi"
+    twins = pl.DataFrame({"city": list("abcd") * 10, "region": list("wxyz") * 10})
+    assert {c.name: str(c.suggestion.role) for c in sf.profile(twins).columns} == {"city": "quasi", "region": "drop"}
+
+
+VALUES = st.sampled_from(["p", "q", "r", "?"])
+PRIVACY = [
+    {"k_anonymity": 2},
+    {"k_anonymity": 2, "l_diversity": {"kind": "distinct", "l": 2}},
+    {"l_diversity": {"kind": "entropy", "l": 1.5}},
+    {"t_closeness": {"t": 0.4}},
+    {"k_anonymity": 2, "t_closeness": {"t": 0.4, "reference": "original"}},
+    {"t_closeness": {"t": 0.5, "distance": "emd-hierarchical"}},
+    {"lkc": {"l": 1, "k": 2, "c": 0.8}},
+    {"alpha_k": {"alpha": 0.7, "k": 2}},
+    {"personalized": {"p": 0.7, "guards": {"p": "X"}}},
+]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("ab?"), st.sampled_from(["1", "12", "22", "?"]), VALUES), min_size=2, max_size=14
+    ),
+    privacy=st.sampled_from(PRIVACY),
+    reading=st.sampled_from(["strict", "strict", "value", "wildcard"]),
+    share=st.sampled_from([0.0, 0.3, 0.6]),
+    suppressed=st.sampled_from(["remove", "star"]),
+    exempt=st.booleans(),
+    format_=st.sampled_from(["csv", "parquet"]),
+)
+def test_whatever_is_made_verifies(rows, privacy, reading, share, suppressed, exempt, format_, tmp_path, monkeypatch):
+    """Random tables and plans: a release verifies from its bytes, or is refused as infeasible; nothing else happens."""
+    monkeypatch.setattr(sf.Release, "report", lambda self, *, inside: "<html></html>")
+    tree = {
+        "input": {"missing": ["?"]},
+        "columns": {
+            "a": {"role": "quasi", "hierarchy": FLAT},
+            "b": {"role": "quasi", "type": "text", "hierarchy": {"kind": "mask"}},
+            "s": {"role": "sensitive", "hierarchy": {"tree": {"Any": {"X": ["p", "q"], "Y": ["r", "t"]}}}},
+        },
+        "privacy": {**privacy, "reading": reading},
+        "algorithm": {"max_suppressed": share, "suppressed": suppressed, "exempt_suppressed": exempt},
+        "output": {"format": format_},
+    }
+    columns = {name: [row[i] for row in rows] for i, name in enumerate("abs")}
+    try:
+        done = made(columns, tree)
+    except sf.Infeasible:
+        return
+    assert done.write(tmp_path / "b", force=True).holds
