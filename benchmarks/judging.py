@@ -74,7 +74,7 @@ def main() -> str:
         peer = peers.get(name)
         theirs = "" if peer is None else f"{timed(peer)[1].wall:.1f} s"
         rows.append([name, f"{cost.wall * 1000:.1f} ms", theirs])
-    rows.append(["all", f"{total * 1000:.0f} ms", ""])
+    rows.append(["all of these", f"{total * 1000:.0f} ms", ""])
     rows.append(["whole `verify` of a bundle of the same rows", f"{_verified(one, quasi) * 1000:.0f} ms", ""])
     title = f"Checks on {one.name}, {classes.rows:,} rows in {classes.count:,} classes"
     return table(title, ["model", "sfumato", "pycanon"], rows)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -38,10 +39,23 @@ def command(arguments: Sequence[str]) -> Cost:
     """A whole command in a process of its own, from start to exit."""
     wall = time.perf_counter()
     child = subprocess.Popen([sys.executable, "-m", "sfumato", *arguments], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
+    peak, done, status, usage = 0.0, 0, 0, None
+    while not done:
+        peak = max(peak, _high_water(child.pid))
+        done, status, usage = os.wait4(child.pid, os.WNOHANG)
+        time.sleep(0.01)
     if os.waitstatus_to_exitcode(status):
         raise SystemExit(f"sfumato {' '.join(arguments)} failed")
-    return Cost(wall=time.perf_counter() - wall, cpu=usage.ru_utime + usage.ru_stime, peak_mb=usage.ru_maxrss / 1024)
+    return Cost(wall=time.perf_counter() - wall, cpu=usage.ru_utime + usage.ru_stime, peak_mb=peak)
+
+
+def _high_water(pid: int) -> float:
+    """The most memory that a process has held since it was started, in MB; 0 when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
 def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

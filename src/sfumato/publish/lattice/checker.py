@@ -33,6 +33,8 @@ class Judged:
     """Whether no finer node can be feasible."""
     loss: Loss
     """What the node loses; for an infeasible node only its bounds mean anything."""
+    surcharge: float
+    """No finer node can lose less than its own floor plus this: what is suppressed here is suppressed there."""
     suppressed: NDArray[np.bool_]
     """Which of the node's classes are suppressed."""
     frequencies: Frequencies
@@ -79,14 +81,23 @@ class Checker:
             classes = self.rollup.classes(found)
             feasible, hidden = self._hide(classes, small)
         feasible = feasible and not bool(hidden.all())
+        hopeless = not feasible if self.monotone else int(found.sizes[small].sum()) > self.problem.limit
+        loss = self._loss(found, hidden, classes) if feasible or not self._summed else _UNKNOWN
         return Judged(
             levels=levels,
             feasible=feasible,
-            hopeless=not feasible if self.monotone else int(found.sizes[small].sum()) > self.problem.limit,
-            loss=self._loss(found, hidden, classes) if feasible or not self._summed else _UNKNOWN,
+            hopeless=hopeless,
+            loss=loss,
+            surcharge=0.0 if hopeless else self._surcharge(found, small, loss),
             suppressed=hidden,
             frequencies=found,
         )
+
+    def _surcharge(self, found: Frequencies, small: NDArray[np.bool_], loss: Loss) -> float:
+        """What suppression costs every finer node too: all of it where the models are monotone, else small classes."""
+        if self.monotone:
+            return loss.surcharge
+        return self._loss(found, small, None).surcharge if small.any() else 0.0
 
     def _hide(self, classes: Classes, hidden: NDArray[np.bool_]) -> tuple[bool, NDArray[np.bool_]]:
         """Take out failing classes until none is left; tells whether that stays within the limit."""

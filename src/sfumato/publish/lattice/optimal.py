@@ -19,9 +19,10 @@ def optimal(problem: Problem, work: Work) -> Outcome:
 
     Claim: no node of the lattice that meets the requirement has a smaller loss.
     How: nodes are taken by the smallest loss they can still have, each with a way from it to the top that is searched
-        by halving. Where the models' laws allow it, an infeasible node rules out everything finer, and what suppression
-        costs at a feasible one is a bound for everything finer; where they do not, only too many rows in classes
-        smaller than k rule out anything. A node whose bound reaches the best loss found is never grouped.
+        by halving, or from above where suppression has a price. Where the models' laws allow it, an infeasible node
+        rules out everything finer, and what suppression costs at a feasible one is a bound for everything finer; where
+        they do not, only rows in classes smaller than k rule out or bound anything. A node whose bound reaches the best
+        loss found is never grouped.
     Cost: grows with the number of distinct cells times the number of nodes checked; rows do not matter.
     Source: predictive tagging as in Kohlmayer et al. 2012 (Flash); roll-up as in LeFevre et al. 2005 (Incognito).
     """
@@ -51,8 +52,9 @@ class _Search:
 
     def run(self) -> None:
         """Until no open node can beat the best."""
+        walk = self._descend if self.checker.problem.limit else self._halve
         while (node := self._next()) is not None:
-            self._halve(self.space.chain(node, self.costs))
+            walk(self.space.chain(node, self.costs))
             if self.work.due:
                 self.work.advance("search", int((self.open >= self._beaten).sum()), self.space.nodes)
 
@@ -100,12 +102,22 @@ class _Search:
         low, high = 0, len(way) - 1
         while low <= high:
             middle = (low + high) // 2
-            if not self._hopeless(way[middle]):
-                high = middle - 1
-                while high >= low and self.open[way[high]] >= self._beaten:
-                    high -= 1
-            else:
+            if self._hopeless(way[middle]):
                 low = middle + 1
+            else:
+                high = self._winnable(way, low, middle - 1)
+
+    def _descend(self, way: list[Levels]) -> None:
+        """Go down a way from the coarsest node that can still win, until one is hopeless or finer ones cannot win."""
+        place = next((p for p in range(len(way) - 1, 0, -1) if self.floors[way[p]] < self._beaten), 0)
+        while place >= 0 and not self._hopeless(way[place]):
+            place = self._winnable(way, 0, place - 1)
+
+    def _winnable(self, way: list[Levels], low: int, high: int) -> int:
+        """The coarsest place up to ``high`` that can still win; below ``low`` where there is none."""
+        while high >= low and self.open[way[high]] >= self._beaten:
+            high -= 1
+        return high
 
     def _hopeless(self, node: Levels) -> bool:
         """Judge a node once, write down what follows for others, and tell whether finer ones are ruled out."""
@@ -125,5 +137,5 @@ class _Search:
         np.maximum(self.open[above], found.loss.coarser, out=self.open[above])
         if found.hopeless:
             self.open[below] = np.inf
-        elif self.checker.monotone:
-            np.maximum(self.open[below], self.floors[below] + found.loss.surcharge, out=self.open[below])
+        elif found.surcharge:
+            np.maximum(self.open[below], self.floors[below] + found.surcharge, out=self.open[below])
