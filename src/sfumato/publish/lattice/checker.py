@@ -48,7 +48,7 @@ class Checker:
         """Nothing is computed yet."""
         self.problem = problem
         self.rollup = Rollup(problem.cells, problem.hierarchies)
-        self.checked = 0
+        self.seen: set[Levels] = set()
         self._least = max((m.k for m in problem.models if isinstance(m, KAnonymity)), default=1)
         self._others = tuple(m for m in problem.models if not isinstance(m, KAnonymity))
         self._summed = problem.metric.floors(problem.hierarchies, leaf_counts(problem)) is not None
@@ -71,7 +71,7 @@ class Checker:
 
     def judge(self, levels: Levels) -> Judged:
         """Group, judge, suppress what fails, and weigh."""
-        self.checked += 1
+        self.seen.add(levels)
         found = self.rollup.at(levels)
         small = found.sizes < self._least if self._plain else np.zeros(len(found.sizes), np.bool_)
         classes: Classes | None = None

@@ -72,7 +72,7 @@ class _Search:
 
     def outcome(self, best: Judged) -> Outcome:
         """The best node as the algorithm's answer."""
-        checked = self.checker.checked
+        checked = len(self.checker.seen)
         return Outcome(
             levels=best.levels,
             suppressed=best.suppressed[best.frequencies.ids],
