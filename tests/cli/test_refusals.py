@@ -169,7 +169,7 @@ def test_an_existing_bundle_is_not_overwritten(run, place):
 
 
 @pytest.mark.parametrize(
-    "stage", ["sfumato.workflow.release.write", "sfumato.report.page.render", "sfumato.workflow.release.verify"]
+    "stage", ["sfumato.workflow.release.rendered", "sfumato.report.page.render", "sfumato.workflow.release.verify"]
 )
 @pytest.mark.parametrize(
     ("trouble", "code", "words"),
@@ -215,7 +215,7 @@ def test_a_really_full_disk(place):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
     )
     assert done.returncode == 2, done.stderr
-    assert "cannot be written" in done.stderr
+    assert "out cannot be written: File too large; nothing was left behind" in done.stderr
     assert left(place) == set()
 
 

@@ -49,7 +49,7 @@ def release(
     if as_json:
         say_json({**summary(made, checked, output), "inside_report": None if page is None else str(page)})
     else:
-        show(made, checked, output, page)
+        show(made, output, page)
 
 
 def summary(made: Release, checked: Verification, output: Path) -> dict[str, object]:
@@ -70,24 +70,16 @@ def summary(made: Release, checked: Verification, output: Path) -> dict[str, obj
     }
 
 
-def show(made: Release, checked: Verification, output: Path, inside: Path | None) -> None:
+def show(made: Release, output: Path, inside: Path | None) -> None:
     """What was made, for people."""
-    from sfumato.models.verdict import titled
+    from sfumato.report.text import summary as told
+    from sfumato.workflow.facts import facts
 
-    say(f"{output}: {made.rows.height:,} rows released, {made.suppressed_rows:,} suppressed, verified as written")
-    table(
-        ["promised", "reached", "limit", "holds"],
-        [
-            [titled(c.model, c.parameters), f"{c.reached:.6g}", f"{c.sense} {c.limit:.6g}", "yes" if c.holds else "NO"]
-            for c in made.claims
-        ],
-    )
+    say(told(facts(made, inside=False)))
     table(
         ["column", "level", "of"],
         [[name, level, made.recoding.hierarchies[name].height] for name, level in made.recoding.levels.items()],
     )
-    held = sum(check.holds for check in checked.checks)
-    say(f"{made.plan.metric}: {made.utility[made.plan.metric]:.4g}   checks that hold: {held} of {len(checked.checks)}")
-    say(f"next: open {output / 'report.html'}, or re-check any time with: sfumato verify {output}")
+    say(f"{output} is written and verified. Next: open {output / 'report.html'}, or: sfumato verify {output}")
     if inside is not None:
-        say(f"      {inside} shows before and after, with the original's figures: for you only, do not publish it")
+        say(f"{inside} shows before and after, with the original's figures: for you only, do not publish it.")

@@ -78,17 +78,27 @@ def write(
     CSV is UTF-8 with LF line ends and quotes where needed; ``delimiter`` is a comma, in TSV a tab. A name
     that ends in ``.gz`` is compressed. A null becomes an empty field.
     """
+    data = rendered(frame, path, delimiter=delimiter, format=format)
+    try:
+        Path(path).write_bytes(data)
+    except OSError as fault:
+        raise DataError(f"{os.fspath(path)}: cannot be written ({fault.strerror}); name a file that can be") from None
+
+
+def rendered(
+    frame: pl.DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    format: str | None = None,  # noqa: A002  as in read
+) -> bytes:
+    """The bytes that ``write`` puts into a file of this name."""
     where, kind = os.fspath(path), _format(path, format)
     try:
         data = _bytes_of(frame, kind, delimiter)
     except pl.exceptions.PolarsError as fault:
         raise DataError(f"{where}: the table cannot be written as {kind} ({_first_line(fault)})") from None
-    if where.lower().endswith(".gz"):
-        data = gzip.compress(data, compresslevel=6, mtime=0)
-    try:
-        Path(path).write_bytes(data)
-    except OSError as fault:
-        raise DataError(f"{where}: cannot be written ({fault.strerror}); name a file in a folder that exists") from None
+    return gzip.compress(data, compresslevel=6, mtime=0) if where.lower().endswith(".gz") else data
 
 
 def _format(path: str | os.PathLike[str], named: str | None) -> str:

@@ -106,8 +106,8 @@ def found(facts: ReportFacts) -> str:
     chosen = next((one.name for one in facts.utility if one.chosen), "")
     by = f" (measured by {chosen})" if chosen else ""
     if facts.proven:
-        return f"Proven: no other release within the plan loses less{by}."
-    return f"Best so far: a release that loses less{by} may exist; the search did not rule it out."
+        return f"Proven: no other choice of levels within the plan loses less{by}."
+    return f"Best so far: a choice of levels that loses less{by} may exist; the search did not rule it out."
 
 
 def counted(value: int, one: str, many: str) -> str:

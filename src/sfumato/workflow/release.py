@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.files import write
+from sfumato.data.files import rendered
 from sfumato.data.frames import to_native
 from sfumato.ground.errors import BundleError, ClaimRefuted, PlanError
 from sfumato.group.classes import Classes
@@ -95,7 +95,7 @@ class Release:
         self._refuse_key_inside(place)
         with staged(place, force=force) as work:
             data = work / f"data.{self.format}"
-            write(self.rows, data)
+            data.write_bytes(rendered(self.rows, data.name))
             (work / REPORT).write_text(self.report(inside=False), encoding="utf-8")
             manifest = self.manifest(data=data.name, digest=sha256(data), report=sha256(work / REPORT))
             (work / MANIFEST).write_text(dump(manifest), encoding="utf-8")
