@@ -120,7 +120,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "another discernibility": (lambda m: m["utility"].update(discernibility=1.0), "utility: discernibility"),
     "another risk": (lambda m: m["risk"].update(prosecutor=0.0001), "risk"),
     "another level": (lambda m: m["recoding"]["columns"]["age"].update(level=9), "recoding of age"),
-    "labels taken away": (lambda m: m["recoding"]["columns"]["sex"].update(labels=["x"]), "recoding of sex"),
+    "labels taken away": (lambda m: m["recoding"]["columns"]["sex"].update(labels={"x": 0.0}), "recoding of sex"),
     "a quasi-identifier called harmless": (
         lambda m: m["data"]["columns"][0].update(role="keep"),
         "roles of the columns",

@@ -53,7 +53,7 @@ def test_short_codes_under_a_mask_are_not_read_as_suppressed(tmp_path: Path):
     done = made({"a": ["x"] * 6, "b": ["1", "1", "12", "12", "345", "346"], "s": list("pqpqpq")}, tree)
     assert done.write(tmp_path / "b").holds
     assert sorted(set(done.rows["b"])) == ["***", "1*", "34*"]
-    assert done.recoding.levels["a"] == 0
+    assert done.levels["a"] == 0
 
 
 def test_the_wildcard_reading_with_suppression():
@@ -105,7 +105,7 @@ def test_nothing_is_hidden_for_nothing():
         "columns": {"a": {"role": "quasi", "hierarchy": FLAT}, "b": {"role": "quasi", "hierarchy": FLAT}},
         "privacy": {"k_anonymity": 2},
     }
-    assert made({"a": ["x"] * 4, "b": list("1122")}, tree).recoding.levels == {"a": 0, "b": 0}
+    assert made({"a": ["x"] * 4, "b": list("1122")}, tree).levels == {"a": 0, "b": 0}
 
 
 def test_cells_that_look_suppressed_are_refused():

@@ -260,7 +260,7 @@ def test_a_bundle_tells_no_more_than_its_rows(census, tmp_path: Path):
     tree["columns"]["ssn"] = {"role": "identifier"}
     tree["columns"]["education"]["hierarchy"] = {"kind": "mask"}
     made = sf.release(sf.Plan.parse(tree), None)
-    assert made.recoding.levels["education"] > 0
+    assert made.levels["education"] > 0
     made.write(tmp_path / "b")
     text = "".join(path.read_text() for path in (tmp_path / "b").iterdir())
     for hidden in ("secret-place", "-ssn", "Bachelors", "HS-grad", "Masters", "United-States"):

@@ -64,7 +64,7 @@ def summary(made: Release, checked: Verification, output: Path) -> dict[str, obj
         "smallest_class": made.smallest_class,
         "utility": plain(made.utility),
         "risk": made.risk,
-        "levels": dict(made.recoding.levels),
+        "levels": made.levels,
         "search": dict(made.outcome.effort),
         "verified": checked.holds,
     }
@@ -76,10 +76,10 @@ def show(made: Release, output: Path, inside: Path | None) -> None:
     from sfumato.workflow.facts import facts
 
     say(told(facts(made, inside=False)))
-    table(
-        ["column", "level", "of"],
-        [[name, level, made.recoding.hierarchies[name].height] for name, level in made.recoding.levels.items()],
-    )
+    if made.levels is not None:
+        heights = [hierarchy.height for hierarchy in made.prepared.problem.hierarchies]
+        rows = [[name, level, height] for (name, level), height in zip(made.levels.items(), heights, strict=True)]
+        table(["column", "level", "of"], rows)
     say(f"{output} is written and verified. Next: open {output / 'report.html'}, or: sfumato verify {output}")
     if inside is not None:
         say(f"{inside} shows before and after, with the original's figures: for you only, do not publish it.")

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.group.classes import Classes
+from sfumato.group.keys import distinct, representatives
 from sfumato.models.judge import Reading
 from sfumato.models.verdict import Model
-from sfumato.utility.view import Metric
+from sfumato.utility.view import Metric, Ruler, View
 
 Levels = tuple[int, ...]
 
@@ -43,16 +44,58 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcome:
-    """A full-domain generalization: a level per column, and the cells that are suppressed."""
+class Recoded:
+    """The label of every cell in every column, from whatever level it is."""
 
-    levels: Levels
-    """The level of each quasi-identifier."""
+    labels: tuple[tuple[str, ...], ...]
+    """For each column, the labels that are used."""
+    keys: NDArray[np.int32]
+    """Columns x cells: the label of each cell."""
+    rulers: tuple[Ruler, ...]
+    """For each column, how much each of its labels hides."""
+
+    @classmethod
+    def at(cls, problem: Problem, levels: Levels) -> Recoded:
+        """The full-domain recoding of a node of the lattice."""
+        chosen = [h.levels[level] for h, level in zip(problem.hierarchies, levels, strict=True)]
+        cells = problem.cells
+        return cls(
+            labels=tuple(level.labels for level in chosen),
+            keys=np.array([c.parent[codes] for c, codes in zip(chosen, cells.keys, strict=True)], np.int32).reshape(
+                cells.keys.shape
+            ),
+            rulers=tuple(Ruler.at(h, level) for h, level in zip(problem.hierarchies, levels, strict=True)),
+        )
+
+    def view(self, problem: Problem, suppressed: NDArray[np.bool_]) -> View:
+        """The recoded table as metrics see it; a class is suppressed if its cells are."""
+        cells = problem.cells
+        hidden = np.append(list(self.keys), [suppressed.astype(np.int32)], axis=0)
+        ids, count = distinct(list(hidden), [*(len(names) for names in self.labels), 2], cells.count)
+        place = representatives(ids, count)
+        classes = cells.merged(self.keys[:, place], self.labels, ids, count)
+        return View(classes=classes, suppressed=suppressed[place], rulers=self.rulers, target=problem.target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outcome:
+    """What an algorithm found: a level per column or a label per cell, and the cells that are suppressed."""
+
+    levels: Levels | None
+    """The level of each quasi-identifier, where every column has one."""
+    recoded: Recoded | None = None
+    """The label of every cell, where a column mixes levels."""
     suppressed: NDArray[np.bool_]
     """Which cells are suppressed."""
     loss: float
     """What the metric says, lower is better."""
     proven: bool
     """Whether no other node of the lattice can lose less."""
-    effort: Mapping[str, int | str] = field(default_factory=dict)
+    effort: Mapping[str, int | float | str] = field(default_factory=dict)
     """What the search did: nodes, checked, tagged, pruned, ..."""
+
+    def recoding(self, problem: Problem) -> Recoded:
+        """The label of every cell."""
+        if self.recoded is not None:
+            return self.recoded
+        return Recoded.at(problem, self.levels or ())

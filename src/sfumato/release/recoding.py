@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.table import Column, Table
-from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.chance import Chance
 from sfumato.release.pseudonyms import Pseudonyms
@@ -21,12 +21,16 @@ SuppressedRows = Literal["remove", "star"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recoding:
-    """A level per quasi-identifier, and the rows that are suppressed."""
+    """A label for every row and quasi-identifier, and the rows that are suppressed."""
 
-    hierarchies: Mapping[str, Hierarchy]
-    """The hierarchy of each quasi-identifier."""
-    levels: Mapping[str, int]
-    """The level that each is published at."""
+    labels: Mapping[str, tuple[str, ...]]
+    """The labels of each quasi-identifier."""
+    codes: Mapping[str, NDArray[np.int32]]
+    """For each quasi-identifier, the label of each cell."""
+    row_cell: NDArray[np.int64]
+    """The cell of each row."""
+    unchanged: frozenset[str] = frozenset()
+    """The quasi-identifiers whose labels are the original values."""
     suppressed: NDArray[np.bool_]
     """Which rows are suppressed."""
     rows: SuppressedRows = "remove"
@@ -51,11 +55,10 @@ class Recoding:
     def _generalized(self, table: Table, column: Column) -> pl.Series:
         stars = self.rows == "star" and bool(self.suppressed.any())
         cells = table.frame[column.name]
-        number = self.levels[column.name]
-        if number == 0 and not stars and cells.dtype != pl.String:
+        if column.name in self.unchanged and not stars and cells.dtype != pl.String:
             return cells
-        level = self.hierarchies[column.name].levels[number]
-        places = level.parent[column.codes]
+        labels = self.labels[column.name]
+        places = self.codes[column.name][self.row_cell]
         if stars:
-            places = np.where(self.suppressed, len(level.labels), places)
-        return pl.Series(column.name, [*level.labels, TOP], dtype=pl.String).gather(places)
+            places = np.where(self.suppressed, len(labels), places)
+        return pl.Series(column.name, [*labels, TOP], dtype=pl.String).gather(places)

@@ -111,7 +111,7 @@ class ReportFacts:
     """The algorithm."""
     why: str
     """Why this algorithm."""
-    effort: Mapping[str, int | str] = field(default_factory=dict)
+    effort: Mapping[str, int | float | str] = field(default_factory=dict)
     """What the search did."""
     proven: bool = True
     """Whether the result is proven optimal for the chosen metric."""

@@ -25,16 +25,25 @@ def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..
     """Every released quasi-identifier is one of the labels that the recoding allows."""
     for name, labels, codes in zip(classes.quasi, classes.labels, classes.keys, strict=True):
         stated = manifest["recoding"]["columns"].get(name, {})
-        level, height = stated.get("level", -1), stated.get("of", -1)
-        allowed = {*stated.get("labels", ()), TOP}
-        strange = sorted({labels[code] for code in np.unique(codes)} - allowed)
-        fits = not strange and 0 <= level <= height and (level < height or allowed == {TOP})
+        allowed = stated.get("labels", {})
+        strange = sorted({labels[code] for code in np.unique(codes)} - {*allowed, TOP})
+        wrong = [label for label, steps in allowed.items() if not _placed(label, steps, stated)]
         detail = (
-            f"level {level} of {height}"
-            if fits
-            else f"labels that level {level} of {height} does not have: {strange[:5]}"
+            _described(stated) if not strange and not wrong else f"labels that do not fit: {[*strange, *wrong][:5]}"
         )
-        yield check(what=f"recoding of {name}", holds=fits, detail=detail)
+        yield check(what=f"recoding of {name}", holds=not strange and not wrong, detail=detail)
+
+
+def _placed(label: str, steps: float, stated: Mapping[str, Any]) -> bool:
+    """Whether a label lies on a level that its hierarchy has, on the stated one if there is one, and ``*`` on top."""
+    level = stated.get("level", steps)
+    return bool(0 <= steps <= stated["of"] and steps == level and (label == TOP) == (steps == stated["of"]))
+
+
+def _described(stated: Mapping[str, Any]) -> str:
+    if "level" in stated:
+        return f"level {stated['level']} of {stated['of']}"
+    return f"{len(stated['labels'])} labels of several levels up to {stated['of']}"
 
 
 def losses(manifest: Mapping[str, Any], classes: Classes, known: Metrics) -> dict[str, float]:
@@ -83,7 +92,7 @@ def _ruler(stated: Mapping[str, Any], labels: tuple[str, ...]) -> Ruler:
     total = float(stated.get("total", 1.0))
     return Ruler(
         sizes=np.array([total if label == TOP else float(sizes.get(label, 1.0)) for label in labels]),
-        steps=np.array([float(height if label == TOP else stated["level"]) for label in labels]),
+        steps=np.array([float(height if label == TOP else stated["labels"].get(label, 0.0)) for label in labels]),
         total=total,
         height=height,
         continuous=bool(stated.get("continuous", False)),

@@ -26,6 +26,7 @@ from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model
 from sfumato.publish.lattice.optimal import optimal
+from sfumato.publish.mondrian import mondrian
 from sfumato.publish.problem import Outcome, Problem
 from sfumato.release.manifest import plain
 from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
@@ -85,7 +86,7 @@ BUILT_IN = Parts(
         NonUniformEntropy,
         AverageClassSize,
     ),
-    algorithms={"optimal": optimal},
+    algorithms={"optimal": optimal, "mondrian": mondrian},
 )
 
 

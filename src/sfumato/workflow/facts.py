@@ -19,7 +19,6 @@ from sfumato.models.verdict import titled
 from sfumato.release.claims import Claim
 from sfumato.report.facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.view import Ruler
 from sfumato.verify.evidence import required
 from sfumato.version import __version__
 from sfumato.workflow.catalog import catalog
@@ -120,26 +119,25 @@ def _column(made: Release, name: str, role: Role, *, inside: bool) -> ColumnFact
 
 
 def _quasi(made: Release, name: str, *, inside: bool) -> ColumnFacts:
-    hierarchy, number = made.recoding.hierarchies[name], made.recoding.levels[name]
-    level = hierarchy.levels[number]
+    problem, place = made.prepared.problem, made.prepared.schema.quasi.index(name)
+    found, hierarchy = made.outcome.recoding(problem), problem.hierarchies[place]
+    number = None if made.outcome.levels is None else made.outcome.levels[place]
     column = made.prepared.columns[name]
     released = made.rows[name].cast(pl.String).fill_null(made.published.missing[0] if made.published.missing else "")
     counts = dict(released.value_counts().iter_rows())
-    labels = [label for label in dict.fromkeys([*level.labels, *counts]) if label in counts]
+    labels = [label for label in dict.fromkeys([*found.labels[place], *counts]) if label in counts]
     after = tuple((label, int(counts[label])) for label in labels)
-    cost = LossMetric().cost(Ruler.at(hierarchy, number))[level.parent[column.codes]]
-    done = f"generalized to level {number} of {hierarchy.height}" if number else "published as it was"
-    if number == hierarchy.height:
-        done = "suppressed entirely (every cell is *)"
+    codes = made.recoding.codes[name][made.recoding.row_cell]
+    cost = LossMetric().cost(found.rulers[place])[codes]
     before: Distribution = ()
     if inside:
         before = _distribution(column)
-    elif not made.suppressed_rows:
+    elif number is not None and not made.suppressed_rows:
         before = after
     return ColumnFacts(
         name=name,
         role="quasi",
-        done=done,
+        done=_done(number, hierarchy.height, float(found.rulers[place].steps[codes].mean())),
         level=number,
         height=hierarchy.height,
         loss=float(np.where(made.recoding.suppressed, 1.0, cost).mean()),
@@ -149,6 +147,15 @@ def _quasi(made: Release, name: str, *, inside: bool) -> ColumnFacts:
         after=after,
         same_labels=not inside or number == 0,
     )
+
+
+def _done(number: int | None, height: int, average: float) -> str:
+    """What was done to a quasi-identifier, in words."""
+    if number is None:
+        return f"generalized group by group, on average {average:.1f} of {height} levels"
+    if number == height:
+        return "suppressed entirely (every cell is *)"
+    return f"generalized to level {number} of {height}" if number else "published as it was"
 
 
 def _distribution(column: Column) -> Distribution:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from sfumato.data.files import read
@@ -16,13 +15,11 @@ from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, ClaimRefuted, PlanError
 from sfumato.ground.work import Work
-from sfumato.publish.lattice.frequencies import Rollup
 from sfumato.publish.problem import Outcome
 from sfumato.release.bundle import refuse_existing
 from sfumato.release.pseudonyms import Pseudonyms
 from sfumato.release.published import Published, PublishedColumn
 from sfumato.release.recoding import Recoding
-from sfumato.utility.view import Ruler, View
 from sfumato.verify.evidence import evidence, required
 from sfumato.verify.judging import claim
 from sfumato.workflow.catalog import Catalog, catalog, parameters
@@ -140,10 +137,13 @@ def _pseudonyms(plan: Plan) -> Keys:
 
 
 def _recoding(plan: Plan, prepared: Prepared, outcome: Outcome, keys: Keys) -> Recoding:
-    quasi = prepared.schema.quasi
+    quasi, found = prepared.schema.quasi, outcome.recoding(prepared.problem)
+    whole = zip(quasi, outcome.levels or (), strict=False)
     return Recoding(
-        hierarchies=dict(zip(quasi, prepared.problem.hierarchies, strict=True)),
-        levels=dict(zip(quasi, outcome.levels, strict=True)),
+        labels=dict(zip(quasi, found.labels, strict=True)),
+        codes=dict(zip(quasi, found.keys, strict=True)),
+        row_cell=prepared.cells.row_cell,
+        unchanged=frozenset(name for name, level in whole if level == 0),
         suppressed=outcome.suppressed[prepared.cells.row_cell],
         rows=plan.algorithm.suppressed,
         pseudonyms=keys,
@@ -182,6 +182,8 @@ def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, 
     everyone = prepared.cells.classes.population
     if everyone is None:
         return ()
+    if outcome.levels is None:
+        raise PlanError("input.population: a population needs an algorithm with one level per column, such as optimal")
     levels = [h.levels[n] for h, n in zip(prepared.problem.hierarchies, outcome.levels, strict=True)]
     grouped, _ = everyone.recoded([level.parent for level in levels], [level.labels for level in levels])
     return tuple((tuple(grouped.label(i).values()), int(grouped.sizes[i])) for i in range(grouped.count))
@@ -190,12 +192,7 @@ def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, 
 def _utility(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, float]:
     """Every metric of the catalog that applies."""
     problem = prepared.problem
-    rollup = Rollup(problem.cells, problem.hierarchies)
-    made = rollup.at(outcome.levels)
-    hidden = np.zeros(len(made.sizes), np.bool_)
-    hidden[made.ids[outcome.suppressed]] = True
-    rulers = tuple(Ruler.at(h, n) for h, n in zip(problem.hierarchies, outcome.levels, strict=True))
-    view = View(classes=rollup.classes(made), suppressed=hidden, rulers=rulers, target=problem.target)
+    view = outcome.recoding(problem).view(problem, outcome.suppressed)
     k = max((int(getattr(m, "k", 1)) for m in problem.models if m.name == "k-anonymity"), default=1)
     metrics = [parts.metric(name, k=k) for name in parts.metrics]
     return {m.name: m.measure(view) for m in metrics if problem.target is not None or "target" not in m.needs}

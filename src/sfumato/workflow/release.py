@@ -70,6 +70,13 @@ class Release:
         return self.rows if self.like is None else to_native(self.rows, self.like)
 
     @property
+    def levels(self) -> dict[str, int] | None:
+        """The level of each quasi-identifier, where every column has one."""
+        if self.outcome.levels is None:
+            return None
+        return dict(zip(self.prepared.schema.quasi, self.outcome.levels, strict=True))
+
+    @property
     def smallest_class(self) -> dict[str, int]:
         """K under both readings of unknown cells."""
         return smallest(required(self.classes, self.published))
@@ -164,18 +171,19 @@ class Release:
 
 
 def _labels(made: Release) -> dict[str, Any]:
-    """Per quasi-identifier, the labels that the release may show; their sizes where the domain is public anyway."""
+    """Per quasi-identifier, the labels that the release shows; their sizes where the domain is public anyway."""
+    problem = made.prepared.problem
+    found = made.outcome.recoding(problem)
     shown: dict[str, Any] = {}
-    for name, hierarchy in made.recoding.hierarchies.items():
-        number = made.recoding.levels[name]
-        level = hierarchy.levels[number]
+    for place, (name, hierarchy) in enumerate(zip(problem.cells.quasi, problem.hierarchies, strict=True)):
         released = set(made.classes.labels[made.classes.quasi.index(name)])
-        here: dict[str, Any] = {"level": number, "of": hierarchy.height}
-        here["labels"] = [label for label in level.labels if label in released]
+        used = [i for i, label in enumerate(found.labels[place]) if label in released]
+        ruler, labels = found.rulers[place], found.labels[place]
+        here: dict[str, Any] = {"of": hierarchy.height, "labels": {labels[i]: float(ruler.steps[i]) for i in used}}
+        if made.outcome.levels is not None:
+            here["level"] = made.outcome.levels[place]
         if hierarchy.declared is not None:
-            here["sizes"] = {
-                label: float(size) for label, size in zip(level.labels, level.sizes, strict=True) if label in released
-            }
+            here["sizes"] = {labels[i]: float(ruler.sizes[i]) for i in used}
             here |= {"total": hierarchy.total, "continuous": hierarchy.continuous}
         shown[name] = here
     return shown

@@ -113,10 +113,12 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
 
 def _attacked(made: Release, register: pl.DataFrame) -> Links:
     """The adversary rewrites his register by what the released labels say, and joins."""
+    problem = made.prepared.problem
     reading = {}
-    for name in KNOWN:
-        hierarchy = made.recoding.hierarchies[name]
-        level = hierarchy.levels[made.recoding.levels[name]]
+    for name, hierarchy, number in zip(
+        problem.cells.quasi, problem.hierarchies, made.outcome.levels or (), strict=True
+    ):
+        level = hierarchy.levels[number]
         values = hierarchy.levels[0].labels
         reading[name] = {value: level.labels[level.parent[code]] for code, value in enumerate(values)}
     return link(made.rows, register, KNOWN, reading=reading)

@@ -1,0 +1,220 @@
+"""Mondrian along the taxonomies: groups are cut in two as long as both parts meet the requirement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.describe.hierarchy import Hierarchy
+from sfumato.ground.errors import PlanError
+from sfumato.ground.work import Work
+from sfumato.group.keys import Ids, distinct, total
+from sfumato.models.judge import judge
+from sfumato.publish.lattice.reach import described, refuse_unreachable
+from sfumato.publish.problem import Outcome, Problem, Recoded
+from sfumato.utility.view import Ruler
+
+_NEVER = -1.0
+
+
+def mondrian(problem: Problem, work: Work) -> Outcome:
+    """Cut the table into many small groups, and give each the lowest labels that cover its values.
+
+    Claim: every group meets every model; no group could be cut in two by the children of one of its labels, at their
+        balance point, with both parts still meeting them.
+    How: all groups are cut at once, round by round. Each tries its widest label first; a cut that leaves a part which a
+        model refuses is taken back, and the next label is tried.
+    Needs: models that judge groups one by one and that joining groups cannot break.
+    Cost: rounds times (cells times columns); a group that cannot be cut any more is left alone.
+    Source: LeFevre, DeWitt, Ramakrishnan 2006; cuts along taxonomies as in Fung et al. 2005; labels by lowest common
+        ancestors. Document 000, section 20.3.1.3.
+    """
+    _refuse_models(problem)
+    refuse_unreachable(replace(problem, limit=0))
+    cutting = _Cutting(problem)
+    rounds = 0
+    while cutting.open.any():
+        rounds += 1
+        cutting.round()
+        work.advance("cut", int((~cutting.open).sum()), len(cutting.open))
+    recoded = _recoded(problem, cutting.groups, cutting.count)
+    suppressed = np.zeros(problem.cells.count, np.bool_)
+    return Outcome(
+        levels=None,
+        recoded=recoded,
+        suppressed=suppressed,
+        loss=problem.metric.loss(recoded.view(problem, suppressed)).value,
+        proven=False,
+        effort={"groups": cutting.count, "rounds": rounds, "cuts_taken_back": cutting.refused},
+    )
+
+
+def _refuse_models(problem: Problem) -> None:
+    for model in problem.models:
+        if model.counts_anew or not model.kept_by_merging:
+            raise PlanError(
+                f"algorithm.name: mondrian judges groups one by one and joins those that read alike, which "
+                f"{described(model)} does not allow; use optimal"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Cut:
+    """For one column: which cells go to the second part, and how wide each group's label is (negative: no cut)."""
+
+    second: NDArray[np.bool_]
+    width: NDArray[np.float64]
+
+
+class _Cutting:
+    """The groups so far, and what each has still to try."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.groups: Ids = np.zeros(problem.cells.count, np.int64)
+        self.count = 1
+        self.open = np.ones(1, np.bool_)
+        self.tried = np.zeros((len(problem.hierarchies), 1), np.bool_)
+        self.refused = 0
+
+    def round(self) -> None:
+        """Cut every open group by its widest label that was not tried; take back what a model refuses."""
+        active = np.flatnonzero(self.open[self.groups])
+        cuts = [self._cut(c, active) for c in range(len(self.tried))]
+        widths = np.array([cut.width for cut in cuts])
+        widths[self.tried] = _NEVER
+        best = widths.argmax(axis=0)
+        cuttable = self.open & (widths.max(axis=0) > 0)
+        second = np.zeros(len(self.groups), np.bool_)
+        for column, cut in enumerate(cuts):
+            mine = cuttable[self.groups[active]] & (best[self.groups[active]] == column)
+            second[active[mine & cut.second]] = True
+        self._settle(cuttable, best, second)
+
+    def _settle(self, cuttable: NDArray[np.bool_], best: NDArray[np.int64], second: NDArray[np.bool_]) -> None:
+        """Keep the cuts whose both parts pass."""
+        number = np.cumsum(cuttable) - 1 + self.count
+        parts = np.where(second, number[self.groups], self.groups)
+        failing = self._failing(parts, self.count + int(cuttable.sum()))
+        back = cuttable & (failing[: self.count] | failing[np.where(cuttable, number, 0)])
+        self.refused += int(back.sum())
+        self.tried[best[back], np.flatnonzero(back)] = True
+        kept = cuttable & ~back
+        self.open &= cuttable
+        fresh = np.cumsum(kept) - 1 + self.count
+        self.groups = np.where(second & kept[self.groups], fresh[self.groups], self.groups)
+        self.tried[:, kept] = False
+        made = int(kept.sum())
+        self.tried = np.concatenate([self.tried, np.zeros((len(self.tried), made), np.bool_)], axis=1)
+        self.open = np.append(self.open, np.ones(made, np.bool_))
+        self.count += made
+
+    def _failing(self, parts: Ids, count: int) -> NDArray[np.bool_]:
+        """Which parts some model refuses."""
+        cells = self.problem.cells
+        classes = cells.merged(np.zeros((0, count), np.int32), (), parts, count)
+        classes = replace(classes, quasi=(), population=None)
+        failing = np.zeros(count, np.bool_)
+        for model in self.problem.models:
+            failing[judge(model, classes, self.problem.reading).failing] = True
+        return failing
+
+    def _cut(self, column: int, active: Ids) -> _Cut:
+        """Cut each group between children of its label, where the parts are most equal."""
+        hierarchy = self.problem.hierarchies[column]
+        codes, groups = self.problem.cells.keys[column][active], self.groups[active]
+        level = lowest(hierarchy, codes, groups, self.count)
+        child = _children(hierarchy, codes, level[groups])
+        ids, many = distinct((groups.astype(np.int32), child), (self.count, int(child.max(initial=0)) + 1), len(groups))
+        sizes = total(ids, self.problem.cells.sizes[active], many)
+        owner = np.zeros(many, np.int64)
+        owner[ids] = groups
+        second = _balanced(owner, sizes, self.count)[ids]
+        size = np.zeros(self.count)
+        for number, labels in enumerate(hierarchy.levels):
+            here = level[groups] == number
+            size[groups[here]] = labels.sizes[labels.parent[codes[here]]]
+        width = np.where(np.bincount(owner, minlength=self.count) > 1, size / max(hierarchy.total, 1e-300), _NEVER)
+        return _Cut(second=second, width=width)
+
+
+def lowest(hierarchy: Hierarchy, codes: NDArray[np.int32], groups: Ids, count: int) -> NDArray[np.int64]:
+    """For each group, the lowest level at which all its values have one label."""
+    found = np.full(count, hierarchy.height, np.int64)
+    for number in range(hierarchy.height - 1, -1, -1):
+        labels = hierarchy.levels[number].parent[codes]
+        some = np.zeros(count, np.int32)
+        some[groups] = labels
+        mixed = np.zeros(count, np.bool_)
+        mixed[groups[labels != some[groups]]] = True
+        found[~mixed & (found == number + 1)] = number
+    return found
+
+
+def _children(hierarchy: Hierarchy, codes: NDArray[np.int32], level: NDArray[np.int64]) -> NDArray[np.int32]:
+    """For each cell, its label one level below its group's; its own value where the group has one value."""
+    child = codes.copy()
+    for number in range(1, hierarchy.height):
+        here = level == number + 1
+        child[here] = hierarchy.levels[number].parent[codes[here]]
+    return child
+
+
+def _balanced(owner: NDArray[np.int64], sizes: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    """Which children, in their order within each group, come after the cut that parts the rows most equally."""
+    whole = total(owner, sizes, count)
+    ends = np.cumsum(sizes)
+    begins = np.full(count, ends[-1] if len(ends) else 0)
+    np.minimum.at(begins, owner, ends - sizes)
+    upto = ends - begins[owner]
+    last = np.append(owner[1:] != owner[:-1], True)
+    uneven = np.where(last, np.inf, np.abs(2.0 * upto - whole[owner]))
+    least = np.full(count, np.inf)
+    np.minimum.at(least, owner, uneven)
+    cut = np.full(count, np.iinfo(np.int64).max)
+    chosen = (uneven == least[owner]) & ~last
+    np.minimum.at(cut, owner[chosen], upto[chosen])
+    return np.asarray(upto > cut[owner])
+
+
+def _recoded(problem: Problem, groups: Ids, count: int) -> Recoded:
+    """Every cell under its group's lowest labels."""
+    labels, keys, rulers = [], [], []
+    for hierarchy, codes in zip(problem.hierarchies, problem.cells.keys, strict=True):
+        level = lowest(hierarchy, codes, groups, count)[groups]
+        names, places, ruler = _used(hierarchy, codes, level)
+        labels.append(names)
+        keys.append(places)
+        rulers.append(ruler)
+    return Recoded(labels=tuple(labels), keys=np.array(keys, np.int32), rulers=tuple(rulers))
+
+
+def _used(
+    hierarchy: Hierarchy, codes: NDArray[np.int32], level: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int32], Ruler]:
+    """The labels used in a column, each cell's, and how much each hides; equal words of two levels are kept apart."""
+    index: dict[str, int] = {}
+    sizes: list[float] = []
+    steps: list[float] = []
+    places = np.zeros(len(codes), np.int32)
+    for number, here in enumerate(hierarchy.levels):
+        cells = np.flatnonzero(level == number)
+        for code in np.unique(here.parent[codes[cells]]):
+            name, size = here.labels[code], float(here.sizes[code])
+            if name in index and sizes[index[name]] != size:
+                name = f"{name} (level {number})"
+            if name not in index:
+                index[name] = len(index)
+                sizes.append(size)
+                steps.append(float(number))
+            places[cells[here.parent[codes[cells]] == code]] = index[name]
+    ruler = Ruler(
+        sizes=np.array(sizes),
+        steps=np.array(steps),
+        total=hierarchy.total,
+        height=hierarchy.height,
+        continuous=hierarchy.continuous,
+    )
+    return tuple(index), places, ruler
