@@ -34,8 +34,8 @@ def main() -> None:
     print(f"{patients.height} rows in, {made.rows.height} out, {made.suppressed_rows} suppressed")
     for claim in made.claims:
         print(f"{claim.model}: {claim.sense} {claim.limit:g} required, {claim.reached:g} reached")
-    for name, level in made.levels.items():
-        print(f"{name}: level {level} of {made.recoding.hierarchies[name].height}")
+    for name, level in (made.levels or {}).items():
+        print(f"{name}: level {level}")
     with tempfile.TemporaryDirectory() as place:
         bundle = Path(place) / "release"
         made.write(bundle)

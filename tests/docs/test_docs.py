@@ -134,7 +134,6 @@ def test_python_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_theory_tells_its_limits(page: Path) -> None:
     assert "## What it does not protect against" in page.read_text(encoding="utf-8") or page.name in (
         "metrics.md",
-        "mondrian.md",
         "optimal-search.md",
         "readings.md",
     )
