@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
-from sfumato.group.keys import Ids, distinct, total
+from sfumato.group.keys import Ids, distinct, total, weighed
 from sfumato.models.judge import judge
 from sfumato.publish.lattice.reach import described, refuse_unreachable
 from sfumato.publish.problem import Outcome, Problem, Recoded
@@ -24,8 +24,8 @@ def mondrian(problem: Problem, work: Work) -> Outcome:
 
     Claim: every group meets every model; no group could be cut in two by the children of one of its labels, at their
         balance point, with both parts still meeting them.
-    How: all groups are cut at once, round by round. Each tries its widest label first; a cut that leaves a part which a
-        model refuses is taken back, and the next label is tried.
+    How: all groups are cut at once, round by round. Each tries the column first that gains most by its cut; a cut that
+        leaves a part which a model refuses is taken back, and the next column is tried.
     Needs: models that judge groups one by one and that joining groups cannot break.
     Cost: rounds times (cells times columns); a group that cannot be cut any more is left alone.
     Source: LeFevre, DeWitt, Ramakrishnan 2006; cuts along taxonomies as in Fung et al. 2005; labels by lowest common
@@ -62,10 +62,12 @@ def _refuse_models(problem: Problem) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Cut:
-    """For one column: which cells go to the second part, and how wide each group's label is (negative: no cut)."""
+    """A cut of every group along one column."""
 
     second: NDArray[np.bool_]
-    width: NDArray[np.float64]
+    """Which cells go to the second part."""
+    worth: NDArray[np.float64]
+    """What each group gains by it; negative where there is nothing to cut."""
 
 
 class _Cutting:
@@ -80,13 +82,13 @@ class _Cutting:
         self.refused = 0
 
     def round(self) -> None:
-        """Cut every open group by its widest label that was not tried; take back what a model refuses."""
+        """Cut every open group along the column that gains most and was not tried; take back what a model refuses."""
         active = np.flatnonzero(self.open[self.groups])
         cuts = [self._cut(c, active) for c in range(len(self.tried))]
-        widths = np.array([cut.width for cut in cuts])
-        widths[self.tried] = _NEVER
-        best = widths.argmax(axis=0)
-        cuttable = self.open & (widths.max(axis=0) > 0)
+        worth = np.array([cut.worth for cut in cuts])
+        worth[self.tried] = _NEVER
+        best = worth.argmax(axis=0)
+        cuttable = self.open & (worth.max(axis=0) > 0)
         second = np.zeros(len(self.groups), np.bool_)
         for column, cut in enumerate(cuts):
             mine = cuttable[self.groups[active]] & (best[self.groups[active]] == column)
@@ -122,22 +124,51 @@ class _Cutting:
         return failing
 
     def _cut(self, column: int, active: Ids) -> _Cut:
-        """Cut each group between children of its label, where the parts are most equal."""
+        """Cut each group between children of its label, the frequent ones first, where the parts are most equal."""
         hierarchy = self.problem.hierarchies[column]
         codes, groups = self.problem.cells.keys[column][active], self.groups[active]
         level = lowest(hierarchy, codes, groups, self.count)
         child = _children(hierarchy, codes, level[groups])
         ids, many = distinct((groups.astype(np.int32), child), (self.count, int(child.max(initial=0)) + 1), len(groups))
-        sizes = total(ids, self.problem.cells.sizes[active], many)
+        rows = total(ids, self.problem.cells.sizes[active], many)
         owner = np.zeros(many, np.int64)
         owner[ids] = groups
-        second = _balanced(owner, sizes, self.count)[ids]
-        size = np.zeros(self.count)
-        for number, labels in enumerate(hierarchy.levels):
-            here = level[groups] == number
-            size[groups[here]] = labels.sizes[labels.parent[codes[here]]]
-        width = np.where(np.bincount(owner, minlength=self.count) > 1, size / max(hierarchy.total, 1e-300), _NEVER)
-        return _Cut(second=second, width=width)
+        wide, inner = np.zeros(many), np.zeros(many)
+        wide[ids], inner[ids] = _widths(hierarchy, codes, level[groups])
+        order = np.lexsort((-rows, owner))
+        after = np.zeros(many, np.bool_)
+        after[order] = _balanced(owner[order], rows[order], self.count)
+        return _Cut(second=after[ids], worth=_worth(owner, after, rows, wide, inner, self.count))
+
+
+def _widths(
+    hierarchy: Hierarchy, codes: NDArray[np.int32], level: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each cell, the share of the domain that its group's label covers, and that its child label covers."""
+    wide, inner = np.zeros(len(codes)), np.zeros(len(codes))
+    for number, labels in enumerate(hierarchy.levels):
+        here = level == number
+        below = hierarchy.levels[max(number - 1, 0)]
+        wide[here] = labels.sizes[labels.parent[codes[here]]]
+        inner[here] = below.sizes[below.parent[codes[here]]]
+    whole = max(hierarchy.total, 1e-300)
+    return wide / whole, inner / whole
+
+
+def _worth(
+    owner: NDArray[np.int64],
+    after: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    wide: NDArray[np.float64],
+    inner: NDArray[np.float64],
+    count: int,
+) -> NDArray[np.float64]:
+    """What each group gains by its cut: a part with one child gets its label; a wide label counts a little too."""
+    part = owner * 2 + after
+    alone = np.bincount(part, minlength=2 * count) == 1
+    gain = np.where(alone[part], rows * (wide - inner), 0.0) + 0.1 * rows * wide
+    worth = weighed(owner, gain, count) / np.maximum(total(owner, rows, count), 1)
+    return np.where(np.bincount(owner, minlength=count) > 1, worth + 1e-9, _NEVER)
 
 
 def lowest(hierarchy: Hierarchy, codes: NDArray[np.int32], groups: Ids, count: int) -> NDArray[np.int64]:
