@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import grouping
 import judging
 import lattice
+import mondrian
 from measure import machine
 
 
@@ -21,7 +22,7 @@ def main() -> None:
         f"By `make bench` on {machine()}. Times are wall clock; ratios are of one and the same run.",
         "",
     ]
-    for benchmark in (grouping, lattice, judging):
+    for benchmark in (grouping, lattice, mondrian, judging):
         found = (
             f"{benchmark.main()}\n`python benchmarks/{benchmark.__name__}.py`: {(benchmark.__doc__ or '').strip()}\n"
         )
