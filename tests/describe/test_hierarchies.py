@@ -88,7 +88,9 @@ def test_intervals():
         "*",
     ]
     clamped = Intervals(widths=(10,), low=0, high=20, outside="clamp").build(domain(["-5", "3", "99"]))
-    assert shown(clamped) == {"-5": ["[0-10)", "*"], "3": ["[0-10)", "*"], "99": ["[10-20]", "*"]}
+    assert shown(clamped) == {"-5": ["<10", "*"], "3": ["<10", "*"], "99": [">=10", "*"]}
+    undeclared = Intervals(widths=(10,)).build(domain(["3", "17", "25"]))
+    assert shown(undeclared) == {"3": ["<10", "*"], "17": ["[10-20)", "*"], "25": [">=20", "*"]}
     with pytest.raises(HierarchyError, match=r"'99' \(2 rows\) outside the limits 0 to 20"):
         Intervals(widths=(10,), low=0, high=20).build(domain(["3", "99", "99"]))
     with pytest.raises(HierarchyError, match="type text"):
@@ -105,7 +107,8 @@ def test_intervals():
 def test_quantiles_masks_dates_groups():
     found = Quantiles(groups=(4, 2)).build(domain([str(i) for i in range(1, 9)]))
     assert [len(level.labels) for level in found.levels] == [8, 4, 2, 1]
-    assert shown(found)["1"] == ["[1-3)", "[1-5)", "*"]
+    assert shown(found)["1"] == ["<3", "<5", "*"]
+    assert shown(found)["8"] == [">=7", ">=5", "*"]
     masked = shown(Mask().build(domain(["02139", "10598"])))
     assert masked["02139"] == ["0213*", "021**", "02***", "0****", "*"]
     assert shown(Mask(side="left", levels=(2,)).build(domain(["abc", "xbc"])))["abc"] == ["**c", "*"]

@@ -189,3 +189,71 @@ def test_a_data_file_outside_the_bundle_is_not_read(copy: Path):
     forge(copy, lambda m: m["data"].update(file="../copy/data.csv"), sealed=True)
     with pytest.raises(sf.BundleError, match="is missing"):
         sf.verify(copy)
+
+
+def test_an_exemption_that_the_plan_does_not_know(copy: Path):
+    """A row of nothing but * added, called exempt, with every digest and count mended."""
+    stars = pl.DataFrame(
+        {"age": ["*"], "education": ["*"], "occupation": ["Sales"], "race": ["*"], "sex": ["*"], "income": ["<=50K"]}
+    )
+    forge_data(copy, lambda frame: pl.concat([frame, stars.select(frame.columns)]))
+    forge(
+        copy,
+        lambda m: (m["data"].update(exempt_suppressed=True), m["suppression"].update(of=m["suppression"]["of"] + 1)),
+        sealed=True,
+    )
+    assert "exemption of suppressed rows" in failing(copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "noticed"),
+    [
+        (lambda m: m["suppression"].update(limit=1.0), "limit of suppression"),
+        (lambda m: m["suppression"].update(how="star", rows=0, of=m["data"]["rows"]), "way of suppression"),
+        (lambda m: m["suppression"].update(rows=-5, of=m["data"]["rows"] - 5), "suppressed rows"),
+        (lambda m: m["recoding"]["columns"]["age"].update(of=99), "recoding of age"),
+        (lambda m: m["recoding"]["columns"]["race"]["sizes"].update({"White": 0.0}), "recoding of race"),
+        (lambda m: m["data"].update(references={"occupation": {"Sales": 3}}), "original counts of occupation"),
+    ],
+)
+def test_figures_that_the_plan_or_the_rows_contradict(copy: Path, change, noticed):
+    forge(copy, change, sealed=True)
+    assert noticed in failing(copy)
+
+
+def test_files_that_do_not_belong(copy: Path):
+    (copy / "raw.csv").write_text("name\nMary\n")
+    assert failing(copy) == ["files that do not belong here"]
+
+
+def test_invented_original_counts(tmp_path: Path):
+    """t-closeness to an original that never was: the counts must add up and hold the released rows."""
+    frame = pl.DataFrame({"q": ["a"] * 90 + ["b"] * 10, "s": ["flu"] * 90 + ["hiv"] * 10})
+    closeness = {"t": 0.9, "distance": "emd-equal", "reference": "original"}
+    tree = {
+        "columns": {"q": {"role": "quasi", "hierarchy": {"kind": "flat"}}, "s": {"role": "sensitive"}},
+        "privacy": {"t_closeness": closeness},
+    }
+    sf.release(sf.Plan.parse(tree), frame).write(tmp_path / "b")
+
+    def invent(m: dict[str, Any]) -> None:
+        m["data"]["references"] = {"s": {"flu": 50, "hiv": 50}}
+        m["plan"]["privacy"]["t_closeness"]["t"] = m["claims"][0]["parameters"]["t"] = 0.5
+        m["claims"][0].update(limit=0.5, reached=0.5, readings={"value": 0.5, "wildcard": 0.5})
+
+    forge(tmp_path / "b", invent, sealed=True)
+    assert failing(tmp_path / "b") == ["original counts of s"]
+
+
+@pytest.mark.parametrize("line", [["zzz", -50], ["a", 1]])
+def test_invented_population(tmp_path: Path, line):
+    frame = pl.DataFrame({"q": ["a"] * 90 + ["b"] * 10})
+    people = pl.DataFrame({"q": ["a"] * 200 + ["b"] * 20 + ["c"] * 50})
+    tree = {
+        "columns": {"q": {"role": "quasi", "hierarchy": {"kind": "flat"}}},
+        "privacy": {"delta_presence": {"high": 0.6}},
+    }
+    sf.release(sf.Plan.parse(tree), frame, population=people).write(tmp_path / "b")
+    assert failing(tmp_path / "b") == []
+    forge(tmp_path / "b", lambda m: m["data"]["population"].append(line), sealed=True)
+    assert "population counts" in failing(tmp_path / "b")

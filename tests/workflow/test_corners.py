@@ -173,3 +173,100 @@ def test_whatever_is_made_verifies(rows, privacy, reading, share, suppressed, ex
     except sf.Infeasible:
         return
     assert done.write(tmp_path / "b", force=True).holds
+
+
+NULLS = {"q": ["a", "a", None, None], "s": list("xyxy")}
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_nulls_are_missing_also_where_no_marker_is_declared(tmp_path: Path, format_):
+    tree = {
+        "columns": {"q": {"role": "quasi", "hierarchy": FLAT}, "s": {"role": "sensitive"}},
+        "privacy": {"k_anonymity": 2},
+        "output": {"format": format_},
+    }
+    done = made(NULLS, tree)
+    assert done.smallest_class == {"value": 2, "wildcard": 4}
+    assert done.write(tmp_path / "b").holds
+    tree["privacy"] = {"k_anonymity": 3, "reading": "wildcard"}
+    assert made({"q": ["a", "a", None], "s": list("xyz")}, tree).write(tmp_path / "c").holds
+    tree["privacy"] = {"k_anonymity": 1}
+    both = made({"q": ["", None, "b", "b"], "s": list("xyxy")}, tree)
+    assert both.published.missing == ("?",)
+    assert both.write(tmp_path / "d").holds
+    tree["columns"]["n"] = {"role": "keep"}
+    tree["privacy"] = {"k_anonymity": 2, "l_diversity": 2}
+    mixed = made({"q": list("aabb"), "s": ["", "flu", "", "flu"], "n": [None, 1, 2, 3]}, tree)
+    assert mixed.write(tmp_path / "e").holds
+    assert mixed.published.missing == ("?",)
+
+
+def test_limits_read_off_the_data_are_not_told(tmp_path: Path):
+    frame = {"q": [*range(20, 60)] * 5 + [987654], "z": ["a"] * 200 + ["b"]}
+    for hierarchy in ({"kind": "quantiles", "groups": [2]}, {"kind": "intervals", "widths": [20]}):
+        tree = {
+            "columns": {"q": {"role": "quasi", "hierarchy": hierarchy}, "z": {"role": "quasi", "hierarchy": FLAT}},
+            "privacy": {"k_anonymity": 10},
+            "utility": {"metric": "height"},
+            "algorithm": {"max_suppressed": 0.05},
+        }
+        done = made(frame, tree)
+        assert done.suppressed_rows == 1
+        done.write(tmp_path / "b", force=True)
+        assert "987654" not in "".join(path.read_text() for path in (tmp_path / "b").iterdir())
+
+
+def test_categories_of_removed_rows_are_not_written(tmp_path: Path):
+    kinds = pl.Enum(["u", "ZZENUM"])
+    frame = pl.DataFrame({"q": list("aaaab"), "c": pl.Series(["u"] * 4 + ["ZZENUM"], dtype=kinds)})
+    tree = {
+        "columns": {"q": {"role": "quasi", "hierarchy": FLAT}, "c": {"role": "keep"}},
+        "privacy": {"k_anonymity": 2},
+        "algorithm": {"max_suppressed": 0.3},
+        "output": {"format": "parquet"},
+    }
+    sf.release(sf.Plan.parse(tree), frame).write(tmp_path / "b")
+    assert b"ZZENUM" not in (tmp_path / "b/data.parquet").read_bytes()
+
+
+def test_populations_with_nulls_and_with_stars():
+    people = {"q": [1, 1, None, None]}
+    tree: dict[str, Any] = {"columns": {"q": {"role": "quasi", "hierarchy": FLAT}}, "privacy": {"k_map": 2}}
+    everyone = pl.DataFrame(people)
+    assert sf.release(sf.Plan.parse(tree), everyone, population=everyone).claims[0].holds
+    tree["algorithm"] = {"suppressed": "star", "max_suppressed": 0.5}
+    with pytest.raises(sf.PlanError, match="cannot be compared with a population"):
+        sf.release(sf.Plan.parse(tree), everyone, population=everyone)
+
+
+def test_zero_has_no_sign(tmp_path: Path):
+    tree = {
+        "columns": {"q": {"role": "quasi", "hierarchy": FLAT}, "s": {"role": "sensitive"}},
+        "privacy": {"k_anonymity": 2},
+    }
+    done = made({"q": [-0.0, 0.0, 1.0, 1.0], "s": list("xyxy")}, tree)
+    assert done.levels == {"q": 0}
+    assert done.write(tmp_path / "b").holds
+
+
+def test_two_cost_matrices_for_one_column(tmp_path: Path):
+    for name, cost in (("m1", 1.0), ("m2", 0.1)):
+        (tmp_path / f"{name}.csv").write_text(f"v,x,y\nx,0,{cost}\ny,{cost},0\n")
+    asked = [{"distance": "emd-matrix", "file": f"{name}.csv", "t": t} for name, t in (("m1", 0.5), ("m2", 0.2))]
+    tree = {
+        "columns": {"q": {"role": "quasi", "hierarchy": FLAT}, "s": {"role": "sensitive"}},
+        "privacy": {"t_closeness": asked},
+    }
+    frame = pl.DataFrame({"q": list("aabb"), "s": list("xyxy")})
+    assert sf.release(sf.Plan.parse(tree, folder=tmp_path), frame).write(tmp_path / "b").holds
+
+
+def test_places_that_cannot_be_written(tmp_path: Path):
+    with pytest.raises(sf.PlanError, match="seed must not be negative"):
+        made(NULLS, {"columns": {"q": {"role": "quasi"}}, "privacy": {}, "algorithm": {"seed": -1}})
+    tree = {"columns": {"q": {"role": "quasi", "hierarchy": FLAT}}, "privacy": {"k_anonymity": 2}}
+    done = made(NULLS, tree)
+    done.write(tmp_path / "b")
+    (tmp_path / "link").symlink_to(tmp_path / "b")
+    with pytest.raises(sf.BundleError, match="is a symbolic link"):
+        done.write(tmp_path / "link", force=True)

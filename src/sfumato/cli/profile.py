@@ -76,6 +76,10 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
             for c in found.columns
         ],
     )
+    if not found.quasi:
+        say("No quasi-identifier was recognized, so no risk is shown. Decide which columns others may know")
+        say("about a person, and give them the role 'quasi' in the plan.")
+        return
     table(
         ["columns together", "rows singled out"],
         [[" + ".join(one.columns), f"{one.unique:.1%}"] for one in found.combinations[:6]],

@@ -48,7 +48,7 @@ def numbers_of(name: str, texts: Sequence[str], kind: Kind) -> NDArray[np.float6
     bad = [text for text in texts if not _READABLE[kind](text)]
     if bad:
         raise DataError(
-            f"column {name!r} is declared as {kind}, but {len(bad)} of its {len(texts)} distinct values are not: "
+            f"column {name!r} is of type {kind}, but {len(bad)} of its {len(texts)} distinct values cannot be read so: "
             f"{listed(bad, most=5)}. Declare them in [input] missing, or the column as text"
         )
     if kind == "date":

@@ -56,23 +56,24 @@ class Intervals:
         numbers = _numbers(domain)
         low, high = self._limits(numbers)
         _refuse_outside(domain, numbers, low, high, self.outside)
-        levels = [self._cuts(width, low, high) for width in self.widths] or [
-            [cut for cut in sorted(set(cuts)) if low < cut < high] for cuts in self.cuts
+        fixed = self.outside == "refuse"
+        ends = _Ends(
+            low=low,
+            high=high,
+            low_known=fixed and self.low is not None,
+            high_known=fixed and self.high is not None,
+        )
+        levels = [_by_width(numbers, width, low, high) for width in self.widths] or [
+            _by_cuts(numbers, [cut for cut in sorted(set(cuts)) if low < cut < high], low, high) for cuts in self.cuts
         ]
         declared = None if self.low is None or self.high is None else DeclaredRange(low=low, high=high)
-        return _intervals(domain, numbers, levels, low, high, declared=declared)
+        return _intervals(domain, levels, ends, declared=declared)
 
     def _limits(self, numbers: NDArray[np.float64]) -> tuple[float, float]:
         step = self.widths[-1] if self.widths else 1.0
         low = self.low if self.low is not None else floor(numbers.min() / step) * step
         high = self.high if self.high is not None else float(numbers.max())
         return low, high if high > low else low + step
-
-    @staticmethod
-    def _cuts(width: float, low: float, high: float) -> list[float]:
-        count = int((exact(high) - exact(low)) / exact(width))
-        marks = (float(exact(low) + i * exact(width)) for i in range(1, count + 1))
-        return [mark for mark in marks if mark < high]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +102,10 @@ class Quantiles:
         levels = []
         for many in self.groups:
             step = self.groups[0] // many
-            levels.append(sorted({float(mark) for mark in marks[step - 1 :: step] if numbers.min() < mark}))
-        return _intervals(domain, numbers, levels, float(numbers.min()), float(numbers.max()))
+            cuts = sorted({float(mark) for mark in marks[step - 1 :: step] if numbers.min() < mark})
+            levels.append(_by_cuts(numbers, cuts, float(numbers.min()), float(numbers.max())))
+        ends = _Ends(low=float(numbers.min()), high=float(numbers.max()), low_known=False, high_known=False)
+        return _intervals(domain, levels, ends)
 
 
 def _numbers(domain: ObservedDomain) -> NDArray[np.float64]:
@@ -127,32 +130,62 @@ def _refuse_outside(
         )
 
 
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ends:
+    """The limits of the whole range, and whether the publisher said them."""
+
+    low: float
+    high: float
+    low_known: bool
+    high_known: bool
+
+    def label(self, span: Span) -> str:
+        """The name of an interval; an end that was read off the data is not told, for it may be a suppressed row's."""
+        first, last = span[0] <= self.low and not self.low_known, span[1] >= self.high and not self.high_known
+        if first and last:
+            return "any"
+        if first:
+            return f"<{_plain(span[1])}"
+        if last:
+            return f">={_plain(span[0])}"
+        mark = "-" if span[0] >= 0 else " to "
+        return f"[{_plain(span[0])}{mark}{_plain(span[1])}{']' if span[1] >= self.high else ')'}"
+
+
+def _by_width(numbers: NDArray[np.float64], width: float, low: float, high: float) -> list[Span]:
+    """The interval of each value, counted from ``low`` in exact decimals; the last one ends at ``high``."""
+    start, step = exact(low), exact(width)
+    last = max(-((exact(high) - start) // -step) - 1, 0)
+    places = [min(max((exact(float(x)) - start) // step, 0), last) for x in numbers]
+    spans = {p: (float(start + p * step), high if p == last else float(start + (p + 1) * step)) for p in set(places)}
+    return [spans[place] for place in places]
+
+
+def _by_cuts(numbers: NDArray[np.float64], cuts: Cuts, low: float, high: float) -> list[Span]:
+    """The interval of each value between given cut points."""
+    edges = [low, *cuts, high]
+    return [(edges[p], edges[p + 1]) for p in np.searchsorted(np.asarray(cuts), numbers, side="right")]
+
+
 def _intervals(
-    domain: ObservedDomain,
-    numbers: NDArray[np.float64],
-    levels: Sequence[Cuts],
-    low: float,
-    high: float,
-    *,
-    declared: DeclaredRange | None = None,
+    domain: ObservedDomain, levels: Sequence[list[Span]], ends: _Ends, *, declared: DeclaredRange | None = None
 ) -> Hierarchy:
+    """Bind the intervals of each level to the values of a column."""
     integers = domain.kind == "integer"
     rows: list[list[str]] = [[] for _ in domain.values]
     sizes: list[dict[str, float]] = []
-    for cuts in levels:
-        edges = [low, *cuts, high]
-        labels = [_label(a, b, last=b == high) for a, b in pairwise(edges)]
-        for row, place in zip(rows, np.searchsorted(np.asarray(cuts), numbers, side="right"), strict=True):
-            row.append(labels[place])
-        widths = [b - a + (integers and b == high) for a, b in pairwise(edges)]
-        sizes.append(dict(zip(labels, widths, strict=True)))
-    total = high - low + (1 if integers else 0)
+    for spans in levels:
+        widths: dict[str, float] = {}
+        for row, span in zip(rows, spans, strict=True):
+            label = ends.label(span)
+            row.append(label)
+            widths[label] = span[1] - span[0] + (integers and span[1] >= ends.high)
+        sizes.append(widths)
+    total = ends.high - ends.low + (1 if integers else 0)
     return chain(domain, rows, sizes, total=total, continuous=not integers, declared=declared)
-
-
-def _label(low: float, high: float, *, last: bool) -> str:
-    mark = "-" if low >= 0 else " to "
-    return f"[{_plain(low)}{mark}{_plain(high)}{']' if last else ')'}"
 
 
 def _plain(x: float) -> str:

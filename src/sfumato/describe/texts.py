@@ -94,10 +94,10 @@ class Dates:
 
 
 _UNIT: Mapping[str, Callable[[date], str]] = {
-    "month": lambda day: f"{day:%Y-%m}",
-    "quarter": lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}",
-    "year": lambda day: f"{day:%Y}",
-    "decade": lambda day: f"{day.year // 10 * 10}s",
+    "month": lambda day: f"{day.year:04}-{day.month:02}",
+    "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04}",
+    "decade": lambda day: f"{day.year // 10 * 10:04}s",
 }
 _DAYS: Mapping[str, float] = {"month": 30.4375, "quarter": 91.3125, "year": 365.25, "decade": 3652.5}
 

@@ -25,6 +25,8 @@ def sha256(path: Path) -> str:
 
 def refuse_existing(folder: Path, *, force: bool) -> None:
     """Refuse to write over something, unless told to and it is a bundle."""
+    if folder.is_symlink():
+        raise BundleError(f"{folder} is a symbolic link; name the folder itself")
     if not folder.exists():
         return
     if not force:

@@ -10,6 +10,9 @@ from sfumato.data.table import KINDS, Kind
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.errors import BundleError
 
+MARKERS = ("", "?", "NA", "missing")
+"""What stands for a null where the plan declares no missing marker: the first that is no value of the table."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedColumn:

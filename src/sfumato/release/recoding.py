@@ -50,7 +50,7 @@ class Recoding:
             return self._generalized(table, quasi[name])
         if role is Role.IDENTIFIER:
             return self.pseudonyms[name].replace(table.frame[name]) if name in self.pseudonyms else None
-        return None if role is Role.DROP else table.frame[name]
+        return None if role is Role.DROP else _plain(table.frame[name])
 
     def _generalized(self, table: Table, column: Column) -> pl.Series:
         stars = self.rows == "star" and bool(self.suppressed.any())
@@ -62,3 +62,8 @@ class Recoding:
         if stars:
             places = np.where(self.suppressed, len(labels), places)
         return pl.Series(column.name, [*labels, TOP], dtype=pl.String).gather(places)
+
+
+def _plain(cells: pl.Series) -> pl.Series:
+    """The cells as they are; categories become text, because a list of categories may name values of removed rows."""
+    return cells.cast(pl.String) if cells.dtype in (pl.Enum, pl.Categorical) else cells

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +11,14 @@ from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import BundleError, SfumatoError, listed
+from sfumato.ground.shares import rows_within
 from sfumato.group.classes import Classes
 from sfumato.models.verdict import Model
 from sfumato.release.bundle import MANIFEST, REPORT, sha256
 from sfumato.release.manifest import load, plain, seal_holds
 from sfumato.release.published import Published
 from sfumato.utility.view import Metric
+from sfumato.verify.consistency import consistent, evidence_fits
 from sfumato.verify.evidence import all_stars, evidence, required
 from sfumato.verify.judging import claim, smallest
 from sfumato.verify.losses import labels_fit, losses
@@ -97,6 +98,7 @@ def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) 
     yield _same("seal of the manifest", seal_holds(manifest), True)
     yield _same("bytes of the data file", sha256(path), data["sha256"])
     yield _report(folder, manifest)
+    yield _same("files that do not belong here", _strangers(folder, str(data["file"])), [])
     published = Published.from_json(data)
     table = (
         read(path, missing=published.missing, delimiter=",")
@@ -107,10 +109,13 @@ def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) 
     yield _same("rows", table.rows, published.rows)
     if list(table.names) != [column.name for column in published.columns]:
         return
-    planned = tuple(manifest["plan"]["input"]["missing"])
-    yield _same("missing markers", published.missing in (planned, (*planned, "")), True)
+    yield from consistent(manifest, published, Check)
     yield from _identifiers(manifest, published)
     yield from _counts(manifest, table, published, known, asked)
+
+
+def _strangers(folder: Path, data: str) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name not in (data, MANIFEST, REPORT))
 
 
 def _report(folder: Path, manifest: dict[str, Any]) -> Check:
@@ -148,22 +153,25 @@ def _counts(
     yield _same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
     yield _suppression(manifest, classes, published)
     yield _same("risk", _round(known.risk(judged)), _round(manifest["risk"]))
+    yield from evidence_fits(manifest, published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
     yield from _utility(manifest, classes, known)
 
 
 def _suppression(manifest: dict[str, Any], classes: Classes, published: Published) -> Check:
     stated = manifest["suppression"]
+    stars = int(classes.sizes[all_stars(classes)].sum())
     if stated["how"] == "remove":
         found = {"rows": stated["of"] - published.rows, "of": stated["of"]}
     else:
-        found = {"rows": int(classes.sizes[all_stars(classes)].sum()) if stated["rows"] else 0, "of": published.rows}
-    within = found["rows"] <= math.floor(stated["limit"] * stated["of"] + 1e-9) and stated["how"] in ("remove", "star")
+        found = {"rows": stars if stated["rows"] else 0, "of": published.rows}
     same = _same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
+    within = 0 <= found["rows"] <= rows_within(stated["limit"], stated["of"])
     if same.holds and not within:
-        return Check(
-            what=same.what, holds=False, detail=f"{found['rows']} are more than the limit {stated['limit']} allows"
-        )
+        return Check(what=same.what, holds=False, detail=f"{found['rows']} are not within the limit {stated['limit']}")
+    if published.exempt and stars not in (0, stated["rows"], published.rows):
+        detail = f"{stars} rows of nothing but * are exempt from the requirement, but {stated['rows']} are stated"
+        return Check(what=same.what, holds=False, detail=detail)
     return same
 
 

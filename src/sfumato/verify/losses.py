@@ -28,6 +28,7 @@ def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..
         allowed = stated.get("labels", {})
         strange = sorted({labels[code] for code in np.unique(codes)} - {*allowed, TOP})
         wrong = [label for label, steps in allowed.items() if not _placed(label, steps, stated)]
+        wrong += _missized(stated)
         detail = (
             _described(stated) if not strange and not wrong else f"labels that do not fit: {[*strange, *wrong][:5]}"
         )
@@ -38,6 +39,12 @@ def _placed(label: str, steps: float, stated: Mapping[str, Any]) -> bool:
     """Whether a label lies on a level that its hierarchy has, on the stated one if there is one, and ``*`` on top."""
     level = stated.get("level", steps)
     return bool(0 <= steps <= stated["of"] and steps == level and (label == TOP) == (steps == stated["of"]))
+
+
+def _missized(stated: Mapping[str, Any]) -> list[str]:
+    """Labels whose stated size is smaller than a leaf or larger than the domain."""
+    leaf = 0.0 if stated.get("continuous") else 1.0
+    return [label for label, size in stated.get("sizes", {}).items() if not leaf <= size <= stated["total"]]
 
 
 def _described(stated: Mapping[str, Any]) -> str:

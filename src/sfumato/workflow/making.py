@@ -13,12 +13,12 @@ from sfumato.data.files import read
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import BundleError, ClaimRefuted, PlanError
+from sfumato.ground.errors import BundleError, ClaimRefuted, DataError, PlanError, listed
 from sfumato.ground.work import Work
 from sfumato.publish.problem import Outcome
 from sfumato.release.bundle import refuse_existing
 from sfumato.release.pseudonyms import Pseudonyms
-from sfumato.release.published import Published, PublishedColumn
+from sfumato.release.published import MARKERS, Published, PublishedColumn
 from sfumato.release.recoding import Recoding
 from sfumato.verify.evidence import evidence, required
 from sfumato.verify.judging import claim
@@ -47,6 +47,7 @@ def release(
         if population is None and plan.input.population is None
         else _table(plan, population, plan.input.population)
     )
+    table = _marked(table, plan)
     work.advance("read", 1, 1)
     keys = _pseudonyms(plan)
     name, run, why = parts.algorithm(plan.algorithm.name)
@@ -68,6 +69,8 @@ def check_output(folder: Path, inside: Path | None, *, force: bool) -> None:
         )
     if inside is not None and inside.exists() and not force:
         raise BundleError(f"{inside} exists already; name another file with --inside, or replace it with --force")
+    if inside is not None and not inside.resolve().parent.is_dir():
+        raise BundleError(f"{inside} cannot be written: {inside.parent} is no folder")
     parent = next(p for p in folder.resolve().parents if p.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")
@@ -93,8 +96,25 @@ def _table(plan: Plan, frame: object, path: str | None) -> Table:
 
 
 def _without_nan(table: Table) -> Table:
-    """A number that is none is a missing value."""
-    return replace(table, frame=table.frame.with_columns(pl.selectors.float().fill_nan(None)))
+    """A number that is none is a missing value, and zero has no sign."""
+    reals = [name for name in table.names if table.frame[name].dtype.is_float()]
+    zeros = [pl.when(pl.col(n) == 0).then(pl.col(n).abs()).otherwise(pl.col(n).fill_nan(None)).alias(n) for n in reals]
+    return replace(table, frame=table.frame.with_columns(zeros))
+
+
+def _marked(table: Table, plan: Plan) -> Table:
+    """Where there are nulls and no missing marker is declared, choose one that is no value of the table."""
+    named = [name for name in plan.columns if name in table.names]
+    if plan.input.missing or not any(table.frame[name].null_count() for name in named):
+        return table
+    texts = [table.frame[name] for name in named if table.frame[name].dtype == pl.String]
+    free = [marker for marker in MARKERS if not any((cells == marker).any() for cells in texts)]
+    if not free:
+        raise DataError(
+            f"{table.source} has nulls, and {listed(MARKERS)} are all values of it; declare in [input] missing how "
+            "a missing value is to be written"
+        )
+    return replace(table, missing=(free[0],))
 
 
 def _released(
@@ -154,12 +174,10 @@ def _published(plan: Plan, prepared: Prepared, outcome: Outcome, rows: pl.DataFr
     schema, encoded = prepared.schema, prepared.columns
     kinds = {name: encoded[name].kind if name in encoded else "text" for name in rows.columns}
     kinds |= dict.fromkeys(schema.quasi, "text")
-    holes = any(rows[name].null_count() for name in rows.columns)
-    missing = plan.input.missing
     return Published(
         columns=tuple(PublishedColumn(name=n, role=schema.roles[n], kind=kinds[n]) for n in rows.columns),
         rows=rows.height,
-        missing=(*missing, "") if holes and "" not in missing else missing,
+        missing=prepared.table.missing,
         exempt=plan.algorithm.exempt_suppressed,
         references=_references(prepared, outcome),
         population=_population(prepared, outcome),

@@ -221,12 +221,15 @@ def _algorithm(keys: Keys) -> AlgorithmPlan:
     share = keys.number("max_suppressed", 0.0) or 0.0
     if not 0 <= share <= 1:
         raise PlanError(f"algorithm.max_suppressed must be a share between 0 and 1, not {share}")
+    seed = keys.whole("seed")
+    if seed is not None and seed < 0:
+        raise PlanError(f"algorithm.seed must not be negative, not {seed}")
     return AlgorithmPlan(
         name=keys.text("name", "auto") or "auto",
         max_suppressed=share,
         suppressed=cast("Any", keys.one_of("suppressed", ("remove", "star"), "remove")),
         exempt_suppressed=keys.flag("exempt_suppressed", default=False),
-        seed=keys.whole("seed"),
+        seed=seed,
     )
 
 

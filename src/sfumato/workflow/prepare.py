@@ -62,7 +62,7 @@ def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) 
     encoded = {name: table.column(name, kinds[name]) for name in (*schema.quasi, *wanted)}
     _refuse_stars(table, [encoded[name] for name in schema.quasi])
     quasi = [encoded[name] for name in schema.quasi]
-    everyone = None if population is None else _shared_codes(quasi, population, kinds)
+    everyone = None if population is None else _shared_codes(quasi, replace(population, missing=table.missing), kinds)
     if everyone is not None:
         quasi = [mine for mine, _ in everyone]
         encoded |= {column.name: column for column in quasi}
@@ -71,8 +71,7 @@ def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) 
     grouped = _with_originals(counted.classes)
     if everyone is not None:
         grouped = replace(grouped, population=cells([theirs for _, theirs in everyone]).classes)
-    elif any(model.name in ("delta-presence", "k-map") for model in models):
-        raise PlanError("input.population: delta_presence and k_map need a population table; name its file")
+    _refuse_population(plan, models, known=everyone is not None)
     return Prepared(
         table=table,
         schema=schema,
@@ -81,6 +80,19 @@ def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) 
         problem=_problem(plan, grouped, hierarchies, models, schema, parts),
         dropped_rows=dropped,
     )
+
+
+def _refuse_population(plan: Plan, models: tuple[Model, ...], *, known: bool) -> None:
+    """Models of presence need a population, and rows of nothing but ``*`` have none."""
+    if not any(model.name in ("delta-presence", "k-map") for model in models):
+        return
+    if not known:
+        raise PlanError("input.population: delta_presence and k_map need a population table; name its file")
+    if plan.algorithm.suppressed == "star" and plan.algorithm.max_suppressed:
+        raise PlanError(
+            'algorithm.suppressed = "star": a row of nothing but * cannot be compared with a population, as '
+            'delta_presence and k_map do; use "remove"'
+        )
 
 
 def _problem(
@@ -127,11 +139,12 @@ def _schema(plan: Plan, table: Table) -> Schema:
 
 
 def _refuse_nested(plan: Plan, table: Table, schema: Schema) -> None:
-    """Lists and structs pass through Parquet only."""
+    """Lists, structs, bytes and durations pass through Parquet only."""
     for name in schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP):
-        if table.frame[name].dtype.is_nested() and plan.output_format == "csv":
+        dtype = table.frame[name].dtype
+        if plan.output_format == "csv" and (dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration)):
             raise PlanError(
-                f"columns.{name}: lists and structs cannot be written as CSV; "
+                f"columns.{name}: cells of type {dtype} cannot be written as CSV; "
                 'set [output] format = "parquet", or drop the column'
             )
 
@@ -204,7 +217,8 @@ def _shared_codes(quasi: list[Column], population: Table, kinds: Mapping[str, An
     pairs = []
     for column in quasi:
         theirs = population.require(column.name, where="input.population")
-        mine = pl.Series(column.name, column.values, dtype=pl.String).gather(column.codes)
+        known = [*column.present, None]
+        mine = pl.Series(column.name, known, dtype=pl.String).gather(np.minimum(column.codes, len(column.present)))
         both = Table(frame=pl.DataFrame([pl.concat([mine, as_text(theirs)])]), missing=population.missing)
         joint = both.column(column.name, kinds[column.name] or column.kind)
         rows = len(column.codes)

@@ -102,7 +102,7 @@ class Release:
         self._refuse_key_inside(place)
         with staged(place, force=force) as work:
             data = work / f"data.{self.format}"
-            data.write_bytes(rendered(self.rows, data.name))
+            data.write_bytes(rendered(self._written(), data.name))
             (work / REPORT).write_text(self.report(inside=False), encoding="utf-8")
             manifest = self.manifest(data=data.name, digest=sha256(data), report=sha256(work / REPORT))
             (work / MANIFEST).write_text(dump(manifest), encoding="utf-8")
@@ -159,6 +159,13 @@ class Release:
                 "versions": _versions(),
             }
         )
+
+    def _written(self) -> pl.DataFrame:
+        """The rows as their file has them: a text file has no nulls, so the missing marker is written."""
+        holes = [name for name in self.rows.columns if self.rows[name].null_count()]
+        if self.format != "csv" or not holes:
+            return self.rows
+        return self.rows.with_columns(pl.col(holes).cast(pl.String).fill_null(self.published.missing[0]))
 
     def _refuse_key_inside(self, folder: Path) -> None:
         for name, column in self.plan.columns.items():

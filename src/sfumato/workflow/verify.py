@@ -11,7 +11,7 @@ from sfumato.ground.errors import PlanError
 from sfumato.release.published import Published
 from sfumato.verify.bundle import Verification, verify_bundle
 from sfumato.workflow.catalog import catalog, parameters
-from sfumato.workflow.requirements import Ancestors, Context, Costs, requirement
+from sfumato.workflow.requirements import Context, Costs, requirement
 
 
 def verify(folder: str | Path) -> Verification:
@@ -28,29 +28,31 @@ def asked(
     from there, everything else from the plan.
     """
     schema = published.schema
+    stated = _Stated(claims)
     context = Context(
         quasi=schema.quasi,
         sensitive=schema.sensitive,
         published=schema.named(Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP),
-        paths=lambda column: _paths(claims, column),
-        costs=lambda column, file: _costs(claims, column),
+        paths=lambda column: {value: tuple(above) for value, above in stated.next(column, "paths")["paths"].items()},
+        costs=lambda column, file: _costs(stated.next(column, "costs")),
     )
     return [(model.name, parameters(model)) for model in requirement(plan["privacy"], context)]
 
 
-def _paths(claims: list[Mapping[str, Any]], column: str) -> Ancestors:
-    found = _parameter(claims, column, "paths")
-    return {value: tuple(above) for value, above in found["paths"].items()}
+class _Stated:
+    """The parameters of the claims, handed out in their order: the plan's requirements come in the same order."""
+
+    def __init__(self, claims: list[Mapping[str, Any]]) -> None:
+        self.left: list[Mapping[str, Any]] = [claim["parameters"] for claim in claims]
+
+    def next(self, column: str, name: str) -> Mapping[str, Any]:
+        """The next claim's parameters about a column that hold what is asked for."""
+        for place, found in enumerate(self.left):
+            if found.get("column") == column and found.get(name):
+                del self.left[place]
+                return found
+        raise PlanError(f"the manifest's claims have no {name} for column {column!r}")
 
 
-def _costs(claims: list[Mapping[str, Any]], column: str) -> Costs:
-    found = _parameter(claims, column, "costs")
+def _costs(found: Mapping[str, Any]) -> Costs:
     return tuple(found["order"]), tuple(tuple(line) for line in found["costs"])
-
-
-def _parameter(claims: list[Mapping[str, Any]], column: str, name: str) -> Mapping[str, Any]:
-    for claim in claims:
-        if claim["parameters"].get("column") == column and claim["parameters"].get(name):
-            found: Mapping[str, Any] = claim["parameters"]
-            return found
-    raise PlanError(f"the manifest's claims have no {name} for column {column!r}")
