@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, NoReturn
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, NoReturn
 
 import typer
-from click import ClickException
 
 from sfumato.cli import catalog, demo, profile, release, verify
-from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_INTERRUPTED, SfumatoError
+from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError
 from sfumato.version import __version__
+
+
+def _interruptible(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb, with an interrupt told like any other refusal."""
+
+    @wraps(verb)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            verb(*arguments, **options)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; nothing was left half-written") from None
+
+    return run
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,7 +44,7 @@ for verb in (
     catalog.algorithms,
     catalog.metrics,
 ):
-    app.command()(verb)
+    app.command()(_interruptible(verb))
 
 
 def _version(value: bool) -> None:
@@ -50,24 +65,12 @@ def root(
 def main() -> None:
     """Run a command; every refusal is one message and an exit code."""
     try:
-        code = app(standalone_mode=False)
+        app()
     except SfumatoError as error:
         _refuse(str(error), error.exit_code)
-    except ClickException as error:
-        _misused(error)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_BAD_INPUT)
-    if code == EXIT_INTERRUPTED:
-        _refuse("interrupted; nothing was left half-written", EXIT_INTERRUPTED)
-    sys.exit(code or EXIT_DONE)
-
-
-def _misused(error: ClickException) -> NoReturn:
-    if "--json" in sys.argv:
-        _refuse(error.format_message(), EXIT_BAD_INPUT)
-    error.show()
-    sys.exit(EXIT_BAD_INPUT)
 
 
 def _refuse(message: str, code: int) -> NoReturn:

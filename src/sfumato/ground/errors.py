@@ -9,6 +9,7 @@
   x BundleError      a bundle cannot be read, or must not be written
   x Infeasible       no release meets the requirement (says what would be feasible)
   x ClaimRefuted     a claim does not hold
+  x Interrupted      somebody stopped the work
 
 Each carries the exit code that the command line ends with.
 """
@@ -65,6 +66,12 @@ class ClaimRefuted(SfumatoError):
     """A claim does not hold."""
 
     exit_code = EXIT_REFUTED
+
+
+class Interrupted(SfumatoError):
+    """Somebody stopped the work."""
+
+    exit_code = EXIT_INTERRUPTED
 
 
 def listed(names: Iterable[object], *, most: int = 12) -> str:
