@@ -11,6 +11,7 @@ import grouping
 import judging
 import lattice
 import mondrian
+import searches
 from measure import machine
 
 
@@ -22,7 +23,7 @@ def main() -> None:
         f"By `make bench` on {machine()}. Times are wall clock; ratios are of one and the same run.",
         "",
     ]
-    for benchmark in (grouping, lattice, mondrian, judging):
+    for benchmark in (grouping, lattice, searches, mondrian, judging):
         found = (
             f"{benchmark.main()}\n`python benchmarks/{benchmark.__name__}.py`: {(benchmark.__doc__ or '').strip()}\n"
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib.metadata import entry_points
+from math import prod
 from typing import Any
 
 from sfumato.attack.risk import risk
@@ -25,7 +26,12 @@ from sfumato.models.presence import DeltaPresence, KMap
 from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model
+from sfumato.publish.lattice.datafly import datafly
+from sfumato.publish.lattice.greedy import greedy
+from sfumato.publish.lattice.incognito import incognito
 from sfumato.publish.lattice.optimal import optimal
+from sfumato.publish.lattice.samarati import samarati
+from sfumato.publish.lattice.space import MOST_NODES
 from sfumato.publish.mondrian import mondrian
 from sfumato.publish.problem import Outcome, Problem
 from sfumato.release.manifest import plain
@@ -86,7 +92,14 @@ BUILT_IN = Parts(
         NonUniformEntropy,
         AverageClassSize,
     ),
-    algorithms={"optimal": optimal, "mondrian": mondrian},
+    algorithms={
+        "optimal": optimal,
+        "samarati": samarati,
+        "incognito": incognito,
+        "datafly": datafly,
+        "greedy": greedy,
+        "mondrian": mondrian,
+    },
 )
 
 
@@ -123,15 +136,16 @@ class Catalog:
         """Re-identification risks of classes, with their population where there is one."""
         return risk(classes.sizes, classes.population_sizes()[0] if classes.population else None).to_json()
 
-    def algorithm(self, name: str) -> tuple[str, Algorithm, str]:
+    def algorithm(self, name: str, problem: Problem) -> tuple[str, Algorithm, str]:
         """The algorithm that a name stands for, and why."""
-        if name == "auto":
-            return (
-                "optimal",
-                self.algorithms["optimal"],
-                "Chosen by auto: the optimal search proves its result for any model and metric.",
-            )
-        return name, _named(name, self.algorithms, "algorithm.name"), "Named in the plan."
+        if name != "auto":
+            return name, _named(name, self.algorithms, "algorithm.name"), "Named in the plan."
+        nodes = prod(hierarchy.height + 1 for hierarchy in problem.hierarchies)
+        if nodes > MOST_NODES:
+            why = f"Chosen by auto: the lattice has {nodes:,} nodes, more than an optimum can be proven for."
+            return "greedy", self.algorithms["greedy"], why
+        why = "Chosen by auto: the optimal search proves its result for any model and metric."
+        return "optimal", self.algorithms["optimal"], why
 
 
 def parameters(model: Model) -> dict[str, Any]:

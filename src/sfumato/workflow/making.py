@@ -28,6 +28,8 @@ from sfumato.workflow.prepare import Prepared, prepare
 from sfumato.workflow.release import Release
 
 Keys = Mapping[str, Pseudonyms]
+AUTO_SECONDS = 60.0
+"""How long the greedy search goes on improving where nothing else is said."""
 
 
 def release(
@@ -50,8 +52,9 @@ def release(
     table = _marked(table, plan)
     work.advance("read", 1, 1)
     keys = _pseudonyms(plan)
-    name, run, why = parts.algorithm(plan.algorithm.name)
     prepared = prepare(plan, table, everyone, parts)
+    name, run, why = parts.algorithm(plan.algorithm.name, prepared.problem)
+    work.seconds = plan.algorithm.seconds or work.seconds or (AUTO_SECONDS if name == "greedy" else None)
     outcome = run(prepared.problem, work)
     work.advance("search", 1, 1)
     recoding = _recoding(plan, prepared, outcome, keys)

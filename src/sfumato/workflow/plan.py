@@ -70,6 +70,8 @@ class AlgorithmPlan:
     """Whether a suppressed record is left out or published as ``*``."""
     exempt_suppressed: bool = False
     """Whether published suppressed records need not meet the requirement."""
+    seconds: float | None = None
+    """How long an algorithm that can stop early may search."""
     seed: int | None = None
     """For studies only: the manifest marks such a release."""
 
@@ -217,10 +219,13 @@ def _pseudonym(keys: Keys, role: Role) -> Tree | None:
 
 
 def _algorithm(keys: Keys) -> AlgorithmPlan:
-    keys.only("name", "max_suppressed", "suppressed", "exempt_suppressed", "seed")
+    keys.only("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
     share = keys.number("max_suppressed", 0.0) or 0.0
     if not 0 <= share <= 1:
         raise PlanError(f"algorithm.max_suppressed must be a share between 0 and 1, not {share}")
+    seconds = keys.number("seconds")
+    if seconds is not None and not seconds > 0:
+        raise PlanError(f"algorithm.seconds must be above 0, not {seconds}")
     seed = keys.whole("seed")
     if seed is not None and seed < 0:
         raise PlanError(f"algorithm.seed must not be negative, not {seed}")
@@ -229,6 +234,7 @@ def _algorithm(keys: Keys) -> AlgorithmPlan:
         max_suppressed=share,
         suppressed=cast("Any", keys.one_of("suppressed", ("remove", "star"), "remove")),
         exempt_suppressed=keys.flag("exempt_suppressed", default=False),
+        seconds=seconds,
         seed=seed,
     )
 

@@ -53,7 +53,7 @@ class Checker:
         self._others = tuple(m for m in problem.models if not isinstance(m, KAnonymity))
         self._summed = problem.metric.floors(problem.hierarchies, leaf_counts(problem)) is not None
         self._rulers = [[Ruler.at(h, level) for level in range(h.height + 1)] for h in problem.hierarchies]
-        self._plain = problem.reading != "wildcard" or not _has_missing(problem)
+        self._plain = _judged_alone(problem)
 
     @cached_property
     def monotone(self) -> bool:
@@ -164,5 +164,8 @@ def leaf_counts(problem: Problem) -> list[NDArray[np.int64]]:
     ]
 
 
-def _has_missing(problem: Problem) -> bool:
-    return any(h.missing is not None for h in problem.hierarchies)
+def _judged_alone(problem: Problem) -> bool:
+    """Whether each class is judged by its own rows, and not by others that an unknown value makes it match."""
+    if not any(h.missing is not None for h in problem.hierarchies) or problem.reading == "value":
+        return True
+    return problem.reading == "strict" and all(model.kept_by_merging for model in problem.models)

@@ -8,10 +8,9 @@ from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
 from sfumato.publish.lattice.checker import Checker, Judged, leaf_counts
 from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
+from sfumato.publish.lattice.result import below, finest, outcome_of
 from sfumato.publish.lattice.space import Space
 from sfumato.publish.problem import Levels, Outcome, Problem
-
-_TIE = 1e-12
 
 
 def optimal(problem: Problem, work: Work) -> Outcome:
@@ -29,10 +28,10 @@ def optimal(problem: Problem, work: Work) -> Outcome:
     refuse_unreachable(problem)
     search = _Search(problem, work)
     search.run()
-    search.refine()
     if search.best is None:
         raise Infeasible(why_nothing_fits(problem))
-    return search.outcome(search.best)
+    best = finest(search.checker, search.best, lambda node: float(search.floors[node]))
+    return outcome_of(best, proven=True, effort=search.effort())
 
 
 class _Search:
@@ -58,39 +57,21 @@ class _Search:
             if self.work.due:
                 self.work.advance("search", int((self.open >= self._beaten).sum()), self.space.nodes)
 
-    def refine(self) -> None:
-        """Where a finer node loses no more, take it: nothing is hidden for nothing."""
-        while self.best is not None:
-            here = self.best.levels
-            finer = [tuple(n - (c == d) for d, n in enumerate(here)) for c in range(len(here)) if here[c]]
-            most = self.best.loss.value + _TIE * max(1.0, abs(self.best.loss.value))
-            found = (self.checker.judge(node) for node in finer if self.floors[node] <= most)
-            better = next((one for one in found if one.feasible and one.loss.value <= most), None)
-            if better is None:
-                return
-            self.best = better
-
-    def outcome(self, best: Judged) -> Outcome:
-        """The best node as the algorithm's answer."""
+    def effort(self) -> dict[str, int | str]:
+        """What the search did."""
         checked = len(self.checker.seen)
-        return Outcome(
-            levels=best.levels,
-            suppressed=best.suppressed[best.frequencies.ids],
-            loss=best.loss.value,
-            proven=True,
-            effort={
-                "nodes": self.space.nodes,
-                "checked": checked,
-                "skipped": self.space.nodes - checked,
-                "rolled_up": self.checker.rollup.rolled,
-                "strategy": "predictive tagging" if self.checker.monotone else "full search with bounds",
-            },
-        )
+        return {
+            "nodes": self.space.nodes,
+            "checked": checked,
+            "skipped": self.space.nodes - checked,
+            "rolled_up": self.checker.rollup.rolled,
+            "strategy": "predictive tagging" if self.checker.monotone else "full search with bounds",
+        }
 
     @property
     def _beaten(self) -> float:
         """A node that cannot lose less than this is of no interest."""
-        return np.inf if self.best is None else self.best.loss.value - _TIE * max(1.0, abs(self.best.loss.value))
+        return np.inf if self.best is None else below(self.best.loss.value)
 
     def _next(self) -> Levels | None:
         place = int(np.argmin(self.open))
@@ -133,9 +114,9 @@ class _Search:
 
     def _bound(self, found: Judged) -> None:
         """Coarser nodes lose no less; finer ones fail too, or pay at least the same for suppression."""
-        above, below = self.space.above(found.levels), self.space.below(found.levels)
+        above, finer = self.space.above(found.levels), self.space.below(found.levels)
         np.maximum(self.open[above], found.loss.coarser, out=self.open[above])
         if found.hopeless:
-            self.open[below] = np.inf
+            self.open[finer] = np.inf
         elif found.surcharge:
-            np.maximum(self.open[below], self.floors[below] + found.surcharge, out=self.open[below])
+            np.maximum(self.open[finer], self.floors[finer] + found.surcharge, out=self.open[finer])

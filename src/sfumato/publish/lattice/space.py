@@ -26,8 +26,8 @@ class Space:
         if self.nodes > MOST_NODES:
             raise PlanError(
                 f"algorithm.name: the lattice of {len(self.heights)} quasi-identifiers has {self.nodes:,} nodes, more "
-                f"than the {MOST_NODES:,} that the optimal search can prove; use hierarchies with fewer levels, or "
-                "give some columns the role 'keep' or 'drop'"
+                f"than the {MOST_NODES:,} that the optimal search can prove; use algorithm.name = 'greedy', or "
+                "hierarchies with fewer levels"
             )
 
     @property
