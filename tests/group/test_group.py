@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -43,11 +44,18 @@ def test_cells_are_counts_of_distinct_tuples(rows):
 def test_subset_counts(rows, size):
     t = table(rows)
     made = cells([t.column(n) for n in "xyz"], [t.column("s")]).classes
-    for columns, grouped, ids in subsets(made, size):
+    seen = []
+    for columns, ids, count in subsets(made, size):
+        seen.append(columns)
         places = ["xyz".index(c) for c in columns]
         expected = Counter(tuple(row[p] for p in places) for row in rows)
-        assert {tuple(grouped.label(i).values()): int(grouped.sizes[i]) for i in range(grouped.count)} == expected
-        assert np.array_equal(np.bincount(ids, weights=made.sizes, minlength=grouped.count), grouped.sizes)
+        sizes = np.bincount(ids, weights=made.sizes, minlength=count)
+        found = {tuple(made.label(i)[c] for c in columns): int(sizes[group]) for i, group in enumerate(ids)}
+        assert found == expected
+        assert len(found) == count
+        grouped, other = made.project(columns)
+        assert np.array_equal(grouped.sizes[other], sizes[ids])
+    assert seen == list(combinations("xyz", size))
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2**31 - 2)] * 3), min_size=1, max_size=20))

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Literal
 
-from sfumato.describe.domains import DeclaredDomain, ObservedDomain
+from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy, chain
 from sfumato.describe.paths import Paths
 from sfumato.ground.arguments import at_least, one_of, text
@@ -151,13 +151,6 @@ def named_groups(groups: Mapping[str, tuple[str, ...]]) -> Paths:
                 raise HierarchyError(f"groups: {value!r} has two parents, {paths[value][0]!r} and {name!r}")
             paths[value] = (name,)
     return Paths(paths=paths, source="groups")
-
-
-def declared_values(hierarchy: Hierarchy) -> DeclaredDomain:
-    """The domain that a hierarchy declares, or a refusal: observed values are private."""
-    if isinstance(hierarchy.declared, DeclaredDomain):
-        return hierarchy.declared
-    raise HierarchyError(f"hierarchy of {hierarchy.column!r} declares no values; its leaves were read from the data")
 
 
 def _leaf_counts(rows: list[list[str]], levels: int) -> list[dict[str, float]]:

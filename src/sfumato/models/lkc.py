@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sfumato.ground.arguments import at_least, between, text
 from sfumato.group.classes import Classes
-from sfumato.group.keys import Ids, distinct, total
+from sfumato.group.keys import Ids, total
+from sfumato.group.subsets import subsets
 from sfumato.group.tally import Tally
 from sfumato.models.laws import absent_note, explained, named, texts, top_counts
 from sfumato.models.verdict import Verdict, one_class, stands
@@ -106,21 +107,8 @@ def _knowledge(classes: Classes, l: int) -> Iterator[tuple[Ids, int]]:
     """The groupings of the classes by what an adversary may know."""
     most = min(l, len(classes.quasi))
     for size in range(1 if _has_unknown(classes) else most, most + 1):
-        yield from _finer(classes, size, 0, np.zeros(classes.count, np.int64), min(classes.count, 1))
-
-
-def _finer(classes: Classes, size: int, first: int, ids: Ids, count: int) -> Iterator[tuple[Ids, int]]:
-    """The groupings by ``size`` more columns from ``first`` on; common beginnings are grouped once."""
-    if not classes.count:
-        return
-    if not size:
-        yield ids, count
-        return
-    coarse = ids.astype(np.int32)
-    for column in range(first, len(classes.quasi) - size + 1):
-        radix = len(classes.labels[column])
-        finer, found = distinct((coarse, classes.keys[column]), (count, radix), classes.count)
-        yield from _finer(classes, size - 1, column + 1, finer, found)
+        for _, ids, count in subsets(classes, size):
+            yield ids, count
 
 
 def _figures(classes: Classes, watched: Tally, ids: Ids, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from sfumato.ground.errors import BundleError
 
 MANIFEST = "manifest.json"
 REPORT = "report.html"
-Writer = Callable[[Path], None]
 
 
 def sha256(path: Path) -> str:
@@ -52,12 +51,6 @@ def staged(folder: Path, *, force: bool) -> Iterator[Path]:
         raise BundleError(f"{folder} cannot be written: {error.strerror or error}; nothing was left behind") from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def write_files(folder: Path, files: Mapping[str, Writer]) -> None:
-    """Let each writer make its file."""
-    for name, write in files.items():
-        write(folder / name)
 
 
 def _flush(folder: Path) -> None:
