@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from sfumato.data.files import read
+from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.paths import read_hierarchy
+from sfumato.group.cells import cells
+from sfumato.models import KAnonymity
+from sfumato.publish.problem import Problem
+from sfumato.utility.cell_metrics import LossMetric
+from sfumato.utility.view import measures
 
 
 def shared(*parts: str) -> Path:
@@ -16,3 +26,16 @@ def shared(*parts: str) -> Path:
     if not path.exists():
         pytest.skip(f"needs {'/'.join(parts)} from the shared data; set SFUMATO_DATA to the folder that holds it")
     return path
+
+
+def adult_problem(k: int) -> Problem:
+    """Adult as ARX ships it, with its nine quasi-identifiers: k-anonymity with the least loss, nothing suppressed."""
+    table = read(shared("arx", "adult.csv"))
+    columns = [table.column(name) for name in table.names]
+    folder = shared("adult", "hierarchies", "arx")
+    hierarchies = tuple(
+        read_hierarchy(folder / f"adult_hierarchy_{c.name}.csv").build(ObservedDomain.of(c)) for c in columns
+    )
+    grouped = cells(columns).classes
+    grouped = replace(grouped, measures=measures(grouped))
+    return Problem(cells=grouped, hierarchies=hierarchies, models=(KAnonymity(k=k),), metric=LossMetric())

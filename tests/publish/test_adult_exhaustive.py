@@ -8,33 +8,19 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.data.files import read
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.paths import read_hierarchy
 from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
-from sfumato.group.cells import cells
-from sfumato.models import KAnonymity
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.problem import Problem
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.view import measures
-from tests.shared_data import shared
+from tests.shared_data import adult_problem
 
 K = 5
 SHARES = (0.0, 0.04, 1.0)
 
 
 @pytest.fixture(scope="module")
-def adult():
-    table = read(shared("arx", "adult.csv"))
-    columns = [table.column(name) for name in table.names]
-    folder = shared("adult", "hierarchies", "arx")
-    hierarchies = tuple(
-        read_hierarchy(folder / f"adult_hierarchy_{c.name}.csv").build(ObservedDomain.of(c)) for c in columns
-    )
-    grouped = cells(columns).classes
-    return replace(grouped, measures=measures(grouped)), hierarchies
+def adult() -> Problem:
+    return adult_problem(K)
 
 
 def every_node(grouped, hierarchies) -> dict[float, float]:
@@ -70,16 +56,9 @@ def every_node(grouped, hierarchies) -> dict[float, float]:
 
 @pytest.mark.slow
 def test_the_optimum_is_the_optimum(adult):
-    grouped, hierarchies = adult
-    expected = every_node(grouped, hierarchies)
+    expected = every_node(adult.cells, adult.hierarchies)
     for share in SHARES:
-        problem = Problem(
-            cells=grouped,
-            hierarchies=hierarchies,
-            models=(KAnonymity(k=K),),
-            metric=LossMetric(),
-            limit=rows_within(share, grouped.rows),
-        )
+        problem = replace(adult, limit=rows_within(share, adult.cells.rows))
         found = optimal(problem, Work())
         assert found.loss == pytest.approx(expected[share], abs=1e-12)
         assert found.effort["nodes"] == 12_960

@@ -6,13 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato.data.files import read
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.paths import read_hierarchy
 from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
-from sfumato.group.cells import cells
-from sfumato.models import KAnonymity
 from sfumato.publish.lattice.datafly import datafly
 from sfumato.publish.lattice.greedy import greedy
 from sfumato.publish.lattice.incognito import incognito
@@ -20,22 +15,12 @@ from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.lattice.samarati import samarati
 from sfumato.publish.problem import Problem
 from sfumato.testing.search_kit import check_outcome
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.view import measures
-from tests.shared_data import shared
+from tests.shared_data import adult_problem
 
 
 @pytest.fixture(scope="module")
 def adult() -> Problem:
-    table = read(shared("arx", "adult.csv"))
-    columns = [table.column(name) for name in table.names]
-    folder = shared("adult", "hierarchies", "arx")
-    hierarchies = tuple(
-        read_hierarchy(folder / f"adult_hierarchy_{c.name}.csv").build(ObservedDomain.of(c)) for c in columns
-    )
-    grouped = cells(columns).classes
-    grouped = replace(grouped, measures=measures(grouped))
-    return Problem(cells=grouped, hierarchies=hierarchies, models=(KAnonymity(k=5),), metric=LossMetric())
+    return adult_problem(5)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Look at a table: types, uniqueness, suggested roles and hierarchies, risk as it stands."""
+    from sfumato.release.bundle import write_whole
     from sfumato.workflow.draft import draft
     from sfumato.workflow.profile import profile as look
 
@@ -41,7 +42,7 @@ def profile(
     found = look(data, missing=markers, reading=reading)
     if output is not None:
         relative = os.path.relpath(data.resolve(), output.resolve().parent)
-        _write(output, draft(found, path=relative, missing=markers, reading=reading))
+        write_whole(output, draft(found, path=relative, missing=markers, reading=reading))
     if as_json:
         say_json({**found.to_json(), "plan": None if output is None else str(output)})
     else:
@@ -53,18 +54,6 @@ def _refuse_existing(output: Path | None, *, force: bool) -> None:
 
     if output is not None and output.exists() and not force:
         raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
-
-
-def _write(output: Path, text: str) -> None:
-    from sfumato.ground.errors import BundleError
-
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        half = output.with_name(f".{output.name}.half")
-        half.write_text(text, encoding="utf-8")
-        half.replace(output)
-    except OSError as error:
-        raise BundleError(f"{output} cannot be written: {error.strerror}") from error
 
 
 def _show(found: Profile, data: Path, output: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -57,3 +58,12 @@ class KAnonymity:
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
         return explained(self.check(one_class(table)), asked=f"k = {self.k}", found="{} rows")
+
+
+def asked_k(models: Iterable[object]) -> int:
+    """The largest k that any k-anonymity among the models asks for; 1 if there is none.
+
+    >>> asked_k([KAnonymity(k=5), KAnonymity(k=3)]), asked_k([])
+    (5, 1)
+    """
+    return max((model.k for model in models if isinstance(model, KAnonymity)), default=1)

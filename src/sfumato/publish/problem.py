@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.group.classes import Classes
-from sfumato.group.keys import distinct, representatives
+from sfumato.group.keys import distinct, representatives, total
 from sfumato.models.judge import Reading
 from sfumato.models.verdict import Model
-from sfumato.utility.view import Metric, Ruler, View
+from sfumato.utility.view import Metric, Reals, Ruler, View
 
 Levels = tuple[int, ...]
 
@@ -41,6 +42,19 @@ class Problem:
     """Whether the group of suppressed rows need not meet the requirement."""
     reading: Reading = "strict"
     """How unknown cells are read."""
+
+    @property
+    def nodes(self) -> int:
+        """How many combinations of levels there are."""
+        return prod(hierarchy.height + 1 for hierarchy in self.hierarchies)
+
+    def floors(self) -> list[Reals] | None:
+        """Per column and level, what a node loses without suppression, where the metric adds up columns."""
+        counts = [
+            total(codes.astype(np.int64), self.cells.sizes, len(hierarchy.levels[0].labels))
+            for codes, hierarchy in zip(self.cells.keys, self.hierarchies, strict=True)
+        ]
+        return self.metric.floors(self.hierarchies, counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

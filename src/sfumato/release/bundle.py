@@ -22,6 +22,19 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file: all of it or nothing."""
+    half = path.with_name(f".{path.name}.half")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half.write_text(text, encoding="utf-8")
+        half.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            half.unlink(missing_ok=True)
+        raise BundleError(f"{path} cannot be written: {error.strerror}") from error
+
+
 def refuse_existing(folder: Path, *, force: bool) -> None:
     """Refuse to write over something, unless told to and it is a bundle."""
     if folder.is_symlink():

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib.metadata import entry_points
-from math import prod
 from typing import Any
 
 from sfumato.attack.risk import risk
@@ -140,9 +139,8 @@ class Catalog:
         """The algorithm that a name stands for, and why."""
         if name != "auto":
             return name, _named(name, self.algorithms, "algorithm.name"), "Named in the plan."
-        nodes = prod(hierarchy.height + 1 for hierarchy in problem.hierarchies)
-        if nodes > MOST_NODES:
-            why = f"Chosen by auto: the lattice has {nodes:,} nodes, more than an optimum can be proven for."
+        if problem.nodes > MOST_NODES:
+            why = f"Chosen by auto: the lattice has {problem.nodes:,} nodes, more than an optimum can be proven for."
             return "greedy", self.algorithms["greedy"], why
         why = "Chosen by auto: the optimal search proves its result for any model and metric."
         return "optimal", self.algorithms["optimal"], why

@@ -15,6 +15,7 @@ from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, ClaimRefuted, DataError, PlanError, listed
 from sfumato.ground.work import Work
+from sfumato.models.k_anonymity import asked_k
 from sfumato.publish.problem import Outcome
 from sfumato.release.bundle import refuse_existing
 from sfumato.release.pseudonyms import Pseudonyms
@@ -214,6 +215,5 @@ def _utility(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, 
     """Every metric of the catalog that applies."""
     problem = prepared.problem
     view = outcome.recoding(problem).view(problem, outcome.suppressed)
-    k = max((int(getattr(m, "k", 1)) for m in problem.models if m.name == "k-anonymity"), default=1)
-    metrics = [parts.metric(name, k=k) for name in parts.metrics]
+    metrics = [parts.metric(name, k=asked_k(problem.models)) for name in parts.metrics]
     return {m.name: m.measure(view) for m in metrics if problem.target is not None or "target" not in m.needs}

@@ -21,7 +21,7 @@ from sfumato.ground.errors import DataError, PlanError, unknown_column
 from sfumato.ground.shares import rows_within
 from sfumato.group.cells import Cells, cells
 from sfumato.group.classes import Classes
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_anonymity import asked_k
 from sfumato.models.verdict import Model
 from sfumato.publish.problem import Problem
 from sfumato.utility.view import measures
@@ -105,12 +105,11 @@ def _problem(
 ) -> Problem:
     if plan.metric == "classification" and schema.target is None:
         raise PlanError("utility.metric: classification needs a column with role = 'target'")
-    k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
     return Problem(
         cells=grouped,
         hierarchies=hierarchies,
         models=models,
-        metric=parts.metric(plan.metric, k=k),
+        metric=parts.metric(plan.metric, k=asked_k(models)),
         target=schema.target,
         limit=rows_within(plan.algorithm.max_suppressed, grouped.rows),
         suppressed=plan.algorithm.suppressed,

@@ -15,10 +15,10 @@ import polars as pl
 
 from sfumato.data.files import rendered
 from sfumato.data.frames import to_native
-from sfumato.ground.errors import BundleError, ClaimRefuted, PlanError
+from sfumato.ground.errors import ClaimRefuted, PlanError
 from sfumato.group.classes import Classes
 from sfumato.publish.problem import Outcome
-from sfumato.release.bundle import MANIFEST, REPORT, sha256, staged
+from sfumato.release.bundle import MANIFEST, REPORT, sha256, staged, write_whole
 from sfumato.release.claims import Claim
 from sfumato.release.manifest import SCHEMA, dump, seal
 from sfumato.release.published import Published
@@ -114,14 +114,7 @@ class Release:
 
     def write_inside(self, path: str | Path) -> None:
         """Write the steward's own report; it shows the original's figures and must not be published."""
-        place = Path(path)
-        page = self.report(inside=True)
-        try:
-            half = place.with_name(f".{place.name}.half")
-            half.write_text(page, encoding="utf-8")
-            half.replace(place)
-        except OSError as error:
-            raise BundleError(f"{place} cannot be written: {error.strerror}") from error
+        write_whole(Path(path), self.report(inside=True))
 
     def report(self, *, inside: bool) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
-from sfumato.publish.lattice.checker import Checker, leaf_counts
+from sfumato.publish.lattice.checker import Checker
 from sfumato.publish.lattice.part import monotone_part
 from sfumato.publish.lattice.reach import why_nothing_fits
 from sfumato.publish.lattice.subsets import Columns, Mask, Subsets
@@ -59,7 +59,7 @@ def lower_bound(problem: Problem, wanted: Needed, work: Work) -> float:
         of least levels loses less than that node's own bound.
     Cost: a small lattice for each pair of columns and each block; what the time does not reach is left apart.
     """
-    costs = problem.metric.floors(problem.hierarchies, leaf_counts(problem))
+    costs = problem.floors()
     if costs is None:
         bottom = Checker(problem).judge(wanted.least).loss
         return min(bottom.coarser, bottom.value)

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
-from sfumato.group.keys import total
 from sfumato.models.judge import judge
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_anonymity import KAnonymity, asked_k
 from sfumato.models.verdict import Model
 from sfumato.publish.lattice.frequencies import Frequencies, Rollup
 from sfumato.publish.problem import Levels, Problem
@@ -49,9 +48,9 @@ class Checker:
         self.problem = problem
         self.rollup = Rollup(problem.cells, problem.hierarchies)
         self.seen: set[Levels] = set()
-        self._least = max((m.k for m in problem.models if isinstance(m, KAnonymity)), default=1)
+        self._least = asked_k(problem.models)
         self._others = tuple(m for m in problem.models if not isinstance(m, KAnonymity))
-        self._summed = problem.metric.floors(problem.hierarchies, leaf_counts(problem)) is not None
+        self.costs = problem.floors()
         self._rulers = [[Ruler.at(h, level) for level in range(h.height + 1)] for h in problem.hierarchies]
         self._plain = _judged_alone(problem)
 
@@ -82,7 +81,7 @@ class Checker:
             feasible, hidden = self._hide(classes, small)
         feasible = feasible and not bool(hidden.all())
         hopeless = not feasible if self.monotone else int(found.sizes[small].sum()) > self.problem.limit
-        loss = self._loss(found, hidden, classes) if feasible or not self._summed else _UNKNOWN
+        loss = self._loss(found, hidden, classes) if feasible or self.costs is None else _UNKNOWN
         return Judged(
             levels=levels,
             feasible=feasible,
@@ -153,15 +152,6 @@ class Checker:
         )
         labels = tuple(h.levels[level].labels for h, level in zip(self.problem.hierarchies, found.levels, strict=True))
         return narrow.merged(found.keys, labels, found.ids, len(found.sizes))
-
-
-def leaf_counts(problem: Problem) -> list[NDArray[np.int64]]:
-    """Per quasi-identifier, the rows of each original value."""
-    cells = problem.cells
-    return [
-        total(codes.astype(np.int64), cells.sizes, len(hierarchy.levels[0].labels))
-        for codes, hierarchy in zip(cells.keys, problem.hierarchies, strict=True)
-    ]
 
 
 def _judged_alone(problem: Problem) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 import numpy as np
 
@@ -31,7 +30,7 @@ def datafly(problem: Problem, work: Work) -> Outcome:
     if found is None:
         raise Infeasible(why_nothing_fits(problem) if checker.monotone else why_no_way_fits(problem, "datafly"))
     effort: dict[str, int | float | str] = {
-        "nodes": prod(h.height + 1 for h in problem.hierarchies),
+        "nodes": problem.nodes,
         "checked": len(checker.seen),
         "steps": sum(found.levels),
         "strategy": "most distinct values first",

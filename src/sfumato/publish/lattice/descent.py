@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.ground.work import Work
-from sfumato.publish.lattice.checker import Checker, Judged, leaf_counts
+from sfumato.publish.lattice.checker import Checker, Judged
 from sfumato.publish.lattice.result import below, finer
 from sfumato.publish.problem import Levels, Problem
 
@@ -23,7 +23,7 @@ class Descent:
         self.checker = Checker(problem)
         self.work = work
         self.least = least
-        self.costs = problem.metric.floors(problem.hierarchies, leaf_counts(problem))
+        self.costs = self.checker.costs
         self.best: Judged | None = None
         self._losses: dict[Levels, float] = {}
         self._hopeless = np.full((1, len(least)), -1, np.int32)

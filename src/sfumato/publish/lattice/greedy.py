@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
 from sfumato.ground.errors import Infeasible
@@ -40,7 +38,7 @@ def greedy(problem: Problem, work: Work) -> Outcome:
         raise Infeasible(why_nothing_fits(problem) if monotone else why_no_way_fits(problem, "greedy"))
     bound = min(bound, best.loss.value)
     effort: dict[str, int | float | str] = {
-        "nodes": prod(h.height + 1 for h in problem.hierarchies),
+        "nodes": problem.nodes,
         "checked": len(search.descent.checker.seen),
         "looked_around": len(search.expanded),
         "lower_bound": bound,

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.ground.work import Work
-from sfumato.publish.lattice.checker import Checker, Judged, leaf_counts
+from sfumato.publish.lattice.checker import Checker, Judged
 from sfumato.publish.lattice.part import monotone_part
 from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
 from sfumato.publish.lattice.result import below, finest, outcome_of
@@ -130,7 +130,7 @@ def _judged(checker: Checker, work: Work, candidates: Mask, effort: dict[str, in
 def _least(problem: Problem, mask: Mask) -> tuple[Judged, int]:
     """The feasible node that loses least, and how many had to be weighed: those that others do not bound away."""
     checker, space = Checker(problem), Space(heights=tuple(h.height for h in problem.hierarchies))
-    costs = problem.metric.floors(problem.hierarchies, leaf_counts(problem))
+    costs = problem.floors()
     floors = np.zeros(space.shape) if costs is None else space.sums(costs)
     bounds = np.where(mask, floors, np.inf)
     best: Judged | None = None

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
-from sfumato.publish.lattice.checker import Checker, Judged, leaf_counts
+from sfumato.publish.lattice.checker import Checker, Judged
 from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
 from sfumato.publish.lattice.result import below, finest, outcome_of
 from sfumato.publish.lattice.space import Space
@@ -41,7 +41,7 @@ class _Search:
         self.checker = Checker(problem)
         self.work = work
         self.space = Space(heights=tuple(h.height for h in problem.hierarchies))
-        costs = problem.metric.floors(problem.hierarchies, leaf_counts(problem))
+        costs = self.checker.costs
         steps = [np.linspace(0.0, 1.0, height + 1) for height in self.space.heights]
         self.costs = steps if costs is None else costs
         self.floors = np.zeros(self.space.shape) if costs is None else self.space.sums(costs)

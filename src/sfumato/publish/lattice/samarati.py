@@ -45,7 +45,7 @@ def samarati(problem: Problem, work: Work) -> Outcome:
     refuse_unreachable(problem)
     found = minimal_nodes(problem, work)
     effort: dict[str, int | float | str] = {
-        "nodes": prod(h.height + 1 for h in problem.hierarchies),
+        "nodes": problem.nodes,
         "checked": found.checked,
         "height": found.height,
         "minimal_nodes": len(found.nodes),

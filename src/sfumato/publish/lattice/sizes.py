@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.keys import distinct, weighed
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_anonymity import KAnonymity, asked_k
 from sfumato.publish.problem import Levels, Problem
 
 _DENSE = 2**21
@@ -17,7 +17,7 @@ class Sizes:
 
     def __init__(self, problem: Problem) -> None:
         """Label every cell at every level of its column."""
-        self.k = max(model.k for model in problem.models if isinstance(model, KAnonymity))
+        self.k = asked_k(problem.models)
         self.rows = problem.cells.rows
         self.most = min(problem.limit, self.rows - 1)
         self.weights = problem.cells.sizes.astype(np.float64)
