@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,29 @@ class Cells:
     """The cells, with counts and histograms."""
     row_cell: Ids
     """The cell of each row."""
+
+    def singly(self, counted: Mapping[str, Column]) -> Cells:
+        """The same table with one cell per row, for algorithms that tell rows with equal quasi-identifiers apart."""
+        rows = len(self.row_cell)
+        ids = np.arange(rows, dtype=np.int64)
+        tallies = {
+            name: replace(
+                tally,
+                owners=ids,
+                codes=counted[name].codes,
+                counts=np.ones(rows, np.int64),
+                classes=rows,
+            )
+            for name, tally in self.classes.tallies.items()
+        }
+        one = replace(
+            self.classes,
+            keys=self.classes.keys[:, self.row_cell],
+            sizes=np.ones(rows, np.int64),
+            tallies=tallies,
+            measures={name: (w / self.classes.sizes)[self.row_cell] for name, w in self.classes.measures.items()},
+        )
+        return Cells(classes=one, row_cell=ids)
 
 
 def cells(quasi: Sequence[Column], counted: Sequence[Column] = (), *, stars: str | None = None) -> Cells:

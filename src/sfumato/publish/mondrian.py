@@ -12,9 +12,9 @@ from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
 from sfumato.group.keys import Ids, distinct, total, weighed
 from sfumato.models.judge import judge
+from sfumato.publish.labels import lowest, recoded
 from sfumato.publish.lattice.reach import described, refuse_unreachable
-from sfumato.publish.problem import Outcome, Problem, Recoded
-from sfumato.utility.view import Ruler
+from sfumato.publish.problem import Outcome, Problem
 
 _NEVER = -1.0
 
@@ -39,13 +39,13 @@ def mondrian(problem: Problem, work: Work) -> Outcome:
         rounds += 1
         cutting.round()
         work.advance("cut", int((~cutting.open).sum()), len(cutting.open))
-    recoded = _recoded(problem, cutting.groups, cutting.count)
+    made = recoded(problem, cutting.groups, cutting.count)
     suppressed = np.zeros(problem.cells.count, np.bool_)
     return Outcome(
         levels=None,
-        recoded=recoded,
+        recoded=made,
         suppressed=suppressed,
-        loss=problem.metric.loss(recoded.view(problem, suppressed)).value,
+        loss=problem.metric.loss(made.view(problem, suppressed)).value,
         proven=False,
         effort={"groups": cutting.count, "rounds": rounds, "cuts_taken_back": cutting.refused},
     )
@@ -171,19 +171,6 @@ def _worth(
     return np.where(np.bincount(owner, minlength=count) > 1, worth + 1e-9, _NEVER)
 
 
-def lowest(hierarchy: Hierarchy, codes: NDArray[np.int32], groups: Ids, count: int) -> NDArray[np.int64]:
-    """For each group, the lowest level at which all its values have one label."""
-    found = np.full(count, hierarchy.height, np.int64)
-    for number in range(hierarchy.height - 1, -1, -1):
-        labels = hierarchy.levels[number].parent[codes]
-        some = np.zeros(count, np.int32)
-        some[groups] = labels
-        mixed = np.zeros(count, np.bool_)
-        mixed[groups[labels != some[groups]]] = True
-        found[~mixed & (found == number + 1)] = number
-    return found
-
-
 def _children(hierarchy: Hierarchy, codes: NDArray[np.int32], level: NDArray[np.int64]) -> NDArray[np.int32]:
     """For each cell, its label one level below its group's; its own value where the group has one value."""
     child = codes.copy()
@@ -208,44 +195,3 @@ def _balanced(owner: NDArray[np.int64], sizes: NDArray[np.int64], count: int) ->
     chosen = (uneven == least[owner]) & ~last
     np.minimum.at(cut, owner[chosen], upto[chosen])
     return np.asarray(upto > cut[owner])
-
-
-def _recoded(problem: Problem, groups: Ids, count: int) -> Recoded:
-    """Every cell under its group's lowest labels."""
-    labels, keys, rulers = [], [], []
-    for hierarchy, codes in zip(problem.hierarchies, problem.cells.keys, strict=True):
-        level = lowest(hierarchy, codes, groups, count)[groups]
-        names, places, ruler = _used(hierarchy, codes, level)
-        labels.append(names)
-        keys.append(places)
-        rulers.append(ruler)
-    return Recoded(labels=tuple(labels), keys=np.array(keys, np.int32), rulers=tuple(rulers))
-
-
-def _used(
-    hierarchy: Hierarchy, codes: NDArray[np.int32], level: NDArray[np.int64]
-) -> tuple[tuple[str, ...], NDArray[np.int32], Ruler]:
-    """The labels used in a column, each cell's, and how much each hides; equal words of two levels are kept apart."""
-    index: dict[str, int] = {}
-    sizes: list[float] = []
-    steps: list[float] = []
-    places = np.zeros(len(codes), np.int32)
-    for number, here in enumerate(hierarchy.levels):
-        cells = np.flatnonzero(level == number)
-        for code in np.unique(here.parent[codes[cells]]):
-            name, size = here.labels[code], float(here.sizes[code])
-            if name in index and sizes[index[name]] != size:
-                name = f"{name} (level {number})"
-            if name not in index:
-                index[name] = len(index)
-                sizes.append(size)
-                steps.append(float(number))
-            places[cells[here.parent[codes[cells]] == code]] = index[name]
-    ruler = Ruler(
-        sizes=np.array(sizes),
-        steps=np.array(steps),
-        total=hierarchy.total,
-        height=hierarchy.height,
-        continuous=hierarchy.continuous,
-    )
-    return tuple(index), places, ruler

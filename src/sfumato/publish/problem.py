@@ -1,4 +1,9 @@
-"""What every algorithm is given, and what it gives back."""
+"""What every algorithm is given, and what it gives back.
+
+An algorithm is a function, or a frozen record of options that can be called, from a problem and a work allowance to an
+outcome. One that must tell apart rows with equal quasi-identifiers says ``grain = "rows"``: its problem then has one
+cell per row.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,8 @@ from sfumato.models.verdict import Model
 from sfumato.utility.view import Metric, Reals, Ruler, View
 
 Levels = tuple[int, ...]
+Form = Literal["levels", "boxes", "means"]
+Grain = Literal["cells", "rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +49,12 @@ class Problem:
     """Whether the group of suppressed rows need not meet the requirement."""
     reading: Reading = "strict"
     """How unknown cells are read."""
+    numbers: tuple[Reals | None, ...] = ()
+    """For each quasi-identifier, its values as numbers (NaN where missing), where they are numbers."""
+
+    def number(self, column: int) -> Reals | None:
+        """A column's values as numbers, by code; None where they are not."""
+        return self.numbers[column] if self.numbers else None
 
     @property
     def nodes(self) -> int:
@@ -67,6 +80,8 @@ class Recoded:
     """Columns x cells: the label of each cell."""
     rulers: tuple[Ruler, ...]
     """For each column, how much each of its labels hides."""
+    forms: tuple[Form, ...] = ()
+    """For each column, what its labels are: hierarchy values (also where nothing is said), boxes or means."""
 
     @classmethod
     def at(cls, problem: Problem, levels: Levels) -> Recoded:

@@ -36,8 +36,13 @@ def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..
 
 
 def _placed(label: str, steps: float, stated: Mapping[str, Any]) -> bool:
-    """Whether a label lies on a level that its hierarchy has, on the stated one if there is one, and ``*`` on top."""
+    """Whether a label lies on a level that its hierarchy has, on the stated one if there is one, and ``*`` on top.
+
+    A box or a mean is no hierarchy value: it lies as high as its share of the domain says.
+    """
     level = stated.get("level", steps)
+    if stated.get("form", "levels") != "levels" and label != TOP:
+        return bool(0 <= steps <= stated["of"])
     return bool(0 <= steps <= stated["of"] and steps == level and (label == TOP) == (steps == stated["of"]))
 
 
@@ -50,6 +55,8 @@ def _missized(stated: Mapping[str, Any]) -> list[str]:
 def _described(stated: Mapping[str, Any]) -> str:
     if "level" in stated:
         return f"level {stated['level']} of {stated['of']}"
+    if stated.get("form", "levels") != "levels":
+        return f"{len(stated['labels'])} {stated['form']}"
     return f"{len(stated['labels'])} labels of several levels up to {stated['of']}"
 
 

@@ -32,7 +32,7 @@ from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.lattice.samarati import samarati
 from sfumato.publish.lattice.space import MOST_NODES
 from sfumato.publish.mondrian import mondrian
-from sfumato.publish.problem import Outcome, Problem
+from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.release.manifest import plain
 from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
@@ -40,6 +40,7 @@ from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import Metric
 
 Algorithm = Callable[[Problem, Work], Outcome]
+Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +61,8 @@ class Parts:
     """Privacy models."""
     metrics: tuple[type[Any], ...] = ()
     """Utility metrics."""
-    algorithms: Mapping[str, Algorithm] = field(default_factory=dict)
-    """Algorithms by name."""
+    algorithms: Mapping[str, Algorithm | type[Any]] = field(default_factory=dict)
+    """Algorithms by name: functions, or records of options that can be called."""
 
 
 BUILT_IN = Parts(
@@ -110,7 +111,7 @@ class Catalog:
     """Privacy models."""
     metrics: Mapping[str, type[Any]]
     """Utility metrics."""
-    algorithms: Mapping[str, Algorithm]
+    algorithms: Mapping[str, Algorithm | type[Any]]
     """Algorithms."""
 
     def model(self, name: str, parameters: Mapping[str, Any]) -> Model:
@@ -135,15 +136,50 @@ class Catalog:
         """Re-identification risks of classes, with their population where there is one."""
         return risk(classes.sizes, classes.population_sizes()[0] if classes.population else None).to_json()
 
-    def algorithm(self, name: str, problem: Problem) -> tuple[str, Algorithm, str]:
-        """The algorithm that a name stands for, and why."""
-        if name != "auto":
-            return name, _named(name, self.algorithms, "algorithm.name"), "Named in the plan."
-        if problem.nodes > MOST_NODES:
-            why = f"Chosen by auto: the lattice has {problem.nodes:,} nodes, more than an optimum can be proven for."
-            return "greedy", self.algorithms["greedy"], why
-        why = "Chosen by auto: the optimal search proves its result for any model and metric."
-        return "optimal", self.algorithms["optimal"], why
+    def named_algorithm(self, name: str, options: Options) -> Algorithm:
+        """An algorithm with its options; one that it does not have is refused by its path."""
+        part = auto if name == "auto" else _named(name, self.algorithms, "algorithm.name")
+        known = tuple(one.name for one in fields(part)) if isinstance(part, type) else ()
+        for key in options:
+            if key not in known:
+                hint, every = nearest(key, (*known, *_KEYS)), listed((*known, *_KEYS), most=20)
+                raise PlanError(f"algorithm.{key}: unknown key{hint} Known here, with {name}: {every}")
+        try:
+            made: Algorithm = part(**options) if isinstance(part, type) else part
+        except ParameterError as error:
+            raise PlanError(f"algorithm.{error}") from error
+        return made
+
+    def algorithm(self, name: str, problem: Problem, options: Options) -> tuple[str, Algorithm, str]:
+        """The algorithm that a name stands for, with its options, and why."""
+        why = "Named in the plan."
+        if name == "auto":
+            name, why = chosen(problem)
+        return name, self.named_algorithm(name, options), why
+
+
+_KEYS = ("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
+
+
+def chosen(problem: Problem) -> tuple[str, str]:
+    """What ``auto`` stands for, and why."""
+    if problem.nodes > MOST_NODES:
+        return "greedy", (
+            f"Chosen by auto: the lattice has {problem.nodes:,} nodes, more than an optimum can be proven for."
+        )
+    return "optimal", "Chosen by auto: the optimal search proves its result for any model and metric."
+
+
+def auto(problem: Problem, work: Work) -> Outcome:
+    """Choose by size, models and metric."""
+    _, run, _ = catalog().algorithm("auto", problem, {})
+    return run(problem, work)
+
+
+def grain(run: Algorithm) -> Grain:
+    """Whether an algorithm works on cells or tells single rows apart."""
+    found: Grain = getattr(run, "grain", "cells")
+    return found
 
 
 def parameters(model: Model) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sfumato.attack.risk import Risk, risk
 from sfumato.data.table import Column, Table
 from sfumato.describe.roles import Role
 from sfumato.models.verdict import titled
+from sfumato.publish.problem import Form
 from sfumato.release.claims import Claim
 from sfumato.report.facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.utility.cell_metrics import LossMetric
@@ -129,6 +130,7 @@ def _quasi(made: Release, name: str, *, inside: bool) -> ColumnFacts:
     after = tuple((label, int(counts[label])) for label in labels)
     codes = made.recoding.codes[name][made.recoding.row_cell]
     cost = LossMetric().cost(found.rulers[place])[codes]
+    form = found.forms[place] if found.forms else "levels"
     before: Distribution = ()
     if inside:
         before = _distribution(column)
@@ -137,7 +139,7 @@ def _quasi(made: Release, name: str, *, inside: bool) -> ColumnFacts:
     return ColumnFacts(
         name=name,
         role="quasi",
-        done=_done(number, hierarchy.height, float(found.rulers[place].steps[codes].mean())),
+        done=_done(number, hierarchy.height, float(found.rulers[place].steps[codes].mean()), form),
         level=number,
         height=hierarchy.height,
         loss=float(np.where(made.recoding.suppressed, 1.0, cost).mean()),
@@ -149,8 +151,10 @@ def _quasi(made: Release, name: str, *, inside: bool) -> ColumnFacts:
     )
 
 
-def _done(number: int | None, height: int, average: float) -> str:
+def _done(number: int | None, height: int, average: float, form: Form) -> str:
     """What was done to a quasi-identifier, in words."""
+    if form != "levels":
+        return {"boxes": "shown as the range or set of values of each group", "means": "shown as group means"}[form]
     if number is None:
         return f"generalized group by group, on average {average:.1f} of {height} levels"
     if number == height:

@@ -23,7 +23,7 @@ from sfumato.release.published import MARKERS, Published, PublishedColumn
 from sfumato.release.recoding import Recoding
 from sfumato.verify.evidence import evidence, required
 from sfumato.verify.judging import claim
-from sfumato.workflow.catalog import Catalog, catalog, parameters
+from sfumato.workflow.catalog import Catalog, catalog, grain, parameters
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.prepare import Prepared, prepare
 from sfumato.workflow.release import Release
@@ -43,6 +43,7 @@ def release(
     """Make a release of a frame, or of the file that the plan names."""
     work = work or Work()
     parts = catalog()
+    parts.named_algorithm(plan.algorithm.name, plan.algorithm.options)
     work.advance("read", 0, 1)
     table = _table(plan, frame, plan.input.path)
     everyone = (
@@ -54,7 +55,8 @@ def release(
     work.advance("read", 1, 1)
     keys = _pseudonyms(plan)
     prepared = prepare(plan, table, everyone, parts)
-    name, run, why = parts.algorithm(plan.algorithm.name, prepared.problem)
+    name, run, why = parts.algorithm(plan.algorithm.name, prepared.problem, plan.algorithm.options)
+    prepared = prepared.at(grain(run))
     work.seconds = plan.algorithm.seconds or work.seconds or (AUTO_SECONDS if name == "greedy" else None)
     outcome = run(prepared.problem, work)
     work.advance("search", 1, 1)

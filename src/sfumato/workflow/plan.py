@@ -74,6 +74,8 @@ class AlgorithmPlan:
     """How long an algorithm that can stop early may search."""
     seed: int | None = None
     """For studies only: the manifest marks such a release."""
+    options: Tree = field(default_factory=dict)
+    """What the named algorithm itself can be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +157,7 @@ class Plan:
                 "max_suppressed": self.algorithm.max_suppressed,
                 "suppressed": self.algorithm.suppressed,
                 "exempt_suppressed": self.algorithm.exempt_suppressed,
+                **self.algorithm.options,
             },
         }
 
@@ -219,7 +222,7 @@ def _pseudonym(keys: Keys, role: Role) -> Tree | None:
 
 
 def _algorithm(keys: Keys) -> AlgorithmPlan:
-    keys.only("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
+    known = ("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
     share = keys.number("max_suppressed", 0.0) or 0.0
     if not 0 <= share <= 1:
         raise PlanError(f"algorithm.max_suppressed must be a share between 0 and 1, not {share}")
@@ -236,6 +239,7 @@ def _algorithm(keys: Keys) -> AlgorithmPlan:
         exempt_suppressed=keys.flag("exempt_suppressed", default=False),
         seconds=seconds,
         seed=seed,
+        options={name: value for name, value in keys.table.items() if name not in known},
     )
 
 

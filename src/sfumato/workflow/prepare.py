@@ -23,7 +23,7 @@ from sfumato.group.cells import Cells, cells
 from sfumato.group.classes import Classes
 from sfumato.models.k_anonymity import asked_k
 from sfumato.models.verdict import Model
-from sfumato.publish.problem import Problem
+from sfumato.publish.problem import Grain, Problem
 from sfumato.utility.view import measures
 from sfumato.workflow.catalog import Catalog
 from sfumato.workflow.hierarchies import builder
@@ -47,6 +47,13 @@ class Prepared:
     """What the algorithm is given."""
     dropped_rows: int
     """Rows left out because of missing values."""
+
+    def at(self, grain: Grain) -> Prepared:
+        """The same with one cell per row, where the algorithm asks for that."""
+        if grain == "cells":
+            return self
+        apart = self.cells.singly(self.columns)
+        return replace(self, cells=apart, problem=replace(self.problem, cells=apart.classes))
 
 
 def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) -> Prepared:
@@ -77,7 +84,10 @@ def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) 
         schema=schema,
         columns=encoded,
         cells=replace(counted, classes=grouped),
-        problem=_problem(plan, grouped, hierarchies, models, schema, parts),
+        problem=replace(
+            _problem(plan, grouped, hierarchies, models, schema, parts),
+            numbers=tuple(c.numbers if c.kind in ("integer", "real") else None for c in quasi),
+        ),
         dropped_rows=dropped,
     )
 

@@ -182,6 +182,8 @@ def _labels(made: Release) -> dict[str, Any]:
         here: dict[str, Any] = {"of": hierarchy.height, "labels": {labels[i]: float(ruler.steps[i]) for i in used}}
         if made.outcome.levels is not None:
             here["level"] = made.outcome.levels[place]
+        if found.forms and found.forms[place] != "levels":
+            here["form"] = found.forms[place]
         if hierarchy.declared is not None:
             here["sizes"] = {labels[i]: float(ruler.sizes[i]) for i in used}
             here |= {"total": hierarchy.total, "continuous": hierarchy.continuous}

@@ -1,0 +1,194 @@
+"""From groups of cells to the labels that their columns show: hierarchy values, boxes or means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.group.keys import Ids, distinct, representatives, total, weighed
+from sfumato.publish.order import spans
+from sfumato.publish.problem import Form, Problem, Recoded
+from sfumato.utility.view import Reals, Ruler
+
+Output = Literal["hierarchy", "boxes", "means"]
+Codes = NDArray[np.int32]
+
+
+def recoded(problem: Problem, groups: Ids, count: int, output: Output = "hierarchy") -> Recoded:
+    """Every cell under its group's labels.
+
+    ``hierarchy``: the lowest label that covers all values of the group. ``boxes``: the smallest and the largest number
+    of the group, or the set of its values. ``means``: the mean of its numbers; other columns as with ``hierarchy``.
+    A group with a missing value beside others shows ``*``.
+    """
+    parts = [_part(problem, column, groups, count, output) for column in range(len(problem.hierarchies))]
+    return Recoded(
+        labels=tuple(part.names for part in parts),
+        keys=np.array([part.places for part in parts], np.int32).reshape(len(parts), problem.cells.count),
+        rulers=tuple(part.ruler() for part in parts),
+        forms=tuple(part.form for part in parts),
+    )
+
+
+def lowest(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> NDArray[np.int64]:
+    """For each group, the lowest level at which all its values have one label."""
+    found = np.full(count, hierarchy.height, np.int64)
+    for number in range(hierarchy.height - 1, -1, -1):
+        labels = hierarchy.levels[number].parent[codes]
+        some = np.zeros(count, np.int32)
+        some[groups] = labels
+        mixed = np.zeros(count, np.bool_)
+        mixed[groups[labels != some[groups]]] = True
+        found[~mixed & (found == number + 1)] = number
+    return found
+
+
+class _Labels:
+    """The labels of one column as they are met: each word once, with the largest size it was met with."""
+
+    def __init__(self, hierarchy: Hierarchy, cells: int, form: Form = "levels") -> None:
+        self.hierarchy, self.form = hierarchy, form
+        self.places = np.zeros(cells, np.int32)
+        self.index: dict[str, int] = {}
+        self.sizes: list[float] = []
+        self.steps: list[float] = []
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.index)
+
+    def place(self, name: str, size: float, step: float) -> int:
+        """The number of a label; a word that comes back with another size keeps the larger one."""
+        if name not in self.index:
+            self.index[name] = len(self.index)
+            self.sizes.append(size)
+            self.steps.append(step)
+        found = self.index[name]
+        self.sizes[found] = max(self.sizes[found], size)
+        self.steps[found] = max(self.steps[found], step)
+        return found
+
+    def share(self, name: str, size: float) -> int:
+        """The number of a label that is no hierarchy value: it lies as high as its share of the domain says."""
+        leaf = 0.0 if self.hierarchy.continuous else 1.0
+        width = max(self.hierarchy.total - leaf, 1e-300)
+        return self.place(name, size, self.hierarchy.height * min(max(size - leaf, 0.0) / width, 1.0))
+
+    def ruler(self) -> Ruler:
+        return Ruler(
+            sizes=np.array(self.sizes),
+            steps=np.array(self.steps),
+            total=self.hierarchy.total,
+            height=self.hierarchy.height,
+            continuous=self.hierarchy.continuous,
+        )
+
+
+def _part(problem: Problem, column: int, groups: Ids, count: int, output: Output) -> _Labels:
+    hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
+    numbers = problem.number(column)
+    if output == "hierarchy" or (output == "means" and numbers is None):
+        return _levels(hierarchy, codes, lowest(hierarchy, codes, groups, count)[groups])
+    if numbers is None:
+        return _sets(hierarchy, codes, groups, count)
+    if output == "boxes":
+        return _ranges(hierarchy, codes, groups, count, numbers, _between(hierarchy))
+    means = weighed(groups, numbers[codes] * problem.cells.sizes, count) / total(groups, problem.cells.sizes, count)
+    return _ranges(hierarchy, codes, groups, count, numbers, lambda group, low, high: f"{means[group]:.6g}", "means")
+
+
+def _levels(hierarchy: Hierarchy, codes: Codes, level: NDArray[np.int64]) -> _Labels:
+    """Hierarchy values; equal words of two levels are kept apart."""
+    made = _Labels(hierarchy, len(codes))
+    for number, here in enumerate(hierarchy.levels):
+        cells = np.flatnonzero(level == number)
+        table = np.zeros(len(here.labels), np.int32)
+        for code in np.unique(here.parent[codes[cells]]):
+            name, size = here.labels[code], float(here.sizes[code])
+            if name in made.index and made.sizes[made.index[name]] != size:
+                name = f"{name} (level {number})"
+            table[code] = made.place(name, size, float(number))
+        made.places[cells] = table[here.parent[codes[cells]]]
+    return made
+
+
+def _between(hierarchy: Hierarchy) -> Callable[[int, int, int], str]:
+    names = hierarchy.levels[0].labels
+    return lambda group, low, high: names[low] if low == high else f"[{names[low]} - {names[high]}]"
+
+
+def _ranges(
+    hierarchy: Hierarchy,
+    codes: Codes,
+    groups: Ids,
+    count: int,
+    numbers: Reals,
+    name: Callable[[int, int, int], str],
+    form: Form = "boxes",
+) -> _Labels:
+    """One label per group of numbers, as wide as from its smallest to its largest."""
+    made = _Labels(hierarchy, len(codes), form)
+    order = np.argsort(numbers, kind="stable").astype(np.int32)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    low, high = np.full(count, len(order)), np.full(count, -1)
+    np.minimum.at(low, groups, rank[codes])
+    np.maximum.at(high, groups, rank[codes])
+    widths = spans(hierarchy, numbers)
+    absent = np.full(count, 0)
+    if hierarchy.missing is not None:
+        absent = total(groups, (codes == hierarchy.missing).astype(np.int64), count)
+    many = np.bincount(groups, minlength=count)
+    mixed = (absent > 0) & (absent < many)
+    alike, kinds = (np.arange(count), count) if form == "means" else _alike(low, high, mixed)
+    table = np.zeros(kinds, np.int32)
+    for kind, group in enumerate(representatives(alike, kinds)):
+        first, last = int(order[low[group]]), int(order[high[group]])
+        if mixed[group]:
+            table[kind] = made.place(TOP, hierarchy.total, float(hierarchy.height))
+        elif first == last:
+            table[kind] = made.place(hierarchy.levels[0].labels[first], 0.0 if hierarchy.continuous else 1.0, 0.0)
+        else:
+            table[kind] = made.share(name(int(group), first, last), widths(first, last))
+    made.places = table[alike[groups]]
+    return made
+
+
+def _alike(low: Ids, high: Ids, mixed: NDArray[np.bool_]) -> tuple[Ids, int]:
+    """Groups with the same ends get the same number."""
+    keys = (low.astype(np.int32), high.astype(np.int32), mixed.astype(np.int32))
+    return distinct(keys, (int(low.max(initial=0)) + 1, int(high.max(initial=0)) + 1, 2), len(low))
+
+
+def _sets(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> _Labels:
+    """The set of a group's values; the hierarchy's own word where there is one for just this set."""
+    made = _Labels(hierarchy, len(codes), "boxes")
+    values = len(hierarchy.levels[0].labels)
+    ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), values), len(codes))
+    place = representatives(ids, pairs)
+    owners, held = groups[place], codes[place]
+    words = _words(hierarchy)
+    table = np.zeros(count, np.int32)
+    for group, part in enumerate(np.split(held, np.searchsorted(owners, np.arange(1, count)))):
+        chosen = tuple(int(code) for code in part)
+        if len(chosen) > 1 and (hierarchy.missing in chosen or len(chosen) == values):
+            table[group] = made.place(TOP, hierarchy.total, float(hierarchy.height))
+            continue
+        text = ", ".join(hierarchy.levels[0].labels[code] for code in chosen)
+        name = words.get(chosen) or ("{" + text + "}" if len(chosen) > 1 else text)
+        table[group] = made.share(name, float(len(chosen))) if len(chosen) > 1 else made.place(name, 1.0, 0.0)
+    made.places = table[groups]
+    return made
+
+
+def _words(hierarchy: Hierarchy) -> dict[tuple[int, ...], str]:
+    """The label of every set of values that has one between the values and the top, the lowest first."""
+    found: dict[tuple[int, ...], str] = {}
+    for level in hierarchy.levels[1:-1]:
+        for code, label in enumerate(level.labels):
+            found.setdefault(tuple(int(v) for v in np.flatnonzero(level.parent == code)), label)
+    return found
