@@ -1,19 +1,28 @@
-"""Mondrian against a plain recursive one in Python, and its loss beside that of the full-domain optimum."""
+"""Mondrian against a plain recursive one in Python, its loss beside the full-domain optimum, and its options."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from lattice import problem
 from measure import table, timed
+from sfumato.data.table import Table
+from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy
+from sfumato.describe.paths import read_hierarchy
 from sfumato.ground.work import Work
+from sfumato.group.cells import cells
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.publish.lattice.optimal import optimal
-from sfumato.publish.mondrian import mondrian
+from sfumato.publish.mondrian import Mondrian, mondrian
 from sfumato.publish.problem import Problem
-from sfumato.utility.cell_metrics import NCP
+from sfumato.utility.cell_metrics import NCP, LossMetric
+from sfumato.utility.class_metrics import ClassificationMetric
+from sfumato.utility.view import measures
 from tables import Subject, subject
 
 
@@ -62,7 +71,7 @@ def _halves(rows: list[tuple[str, ...]], column: int, paths: list[dict[str, list
 def row(one: Subject, given: Problem, k: int, *, peer: bool) -> list[str]:
     """One line of the table."""
     asked = replace(given, models=(KAnonymity(k=k),))
-    found, cost = timed(lambda: mondrian(asked, Work()), repeat=2)
+    found, cost = timed(lambda: mondrian(asked, Work()), repeat=3)
     ncp = NCP().measure(found.recoding(asked).view(asked, found.suppressed))
     slow = timed(lambda: plain(one, given.hierarchies, k))[1].wall if peer else float("nan")
     return [
@@ -78,10 +87,71 @@ def row(one: Subject, given: Problem, k: int, *, peer: bool) -> list[str]:
     ]
 
 
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"cut": "any"},
+    {"output": "boxes"},
+    {"choose": "width"},
+    {"choose": "gain", "cut": "any"},
+    {"order": "ordered"},
+    {"order": "ordered", "output": "boxes"},
+    {"order": "ordered", "cut": "any", "output": "boxes"},
+    {"order": "ordered", "choose": "width", "output": "boxes"},
+    {"order": "ordered", "choose": "width", "cut": "median", "output": "boxes"},
+    {"order": "ordered", "choose": "gain", "cut": "any", "output": "boxes"},
+    {"strict": False, "order": "ordered", "choose": "width", "output": "boxes"},
+    {"strict": False, "order": "ordered", "cut": "any", "output": "boxes"},
+    {"strict": False, "order": "ordered", "cut": "any", "output": "means"},
+)
+
+
+def with_target(one: Subject, target: str, numbers: tuple[str, ...], *, single: bool) -> Problem:
+    """The table with one column as the class attribute, by cells or by single rows."""
+    loaded = Table(frame=one.frame)
+    quasi = [loaded.column(name) for name in one.hierarchies if name != target]
+    counted = loaded.column(target)
+    made = cells(quasi, [counted])
+    grouped = made.singly({target: counted}).classes if single else made.classes
+    return Problem(
+        cells=replace(grouped, measures=measures(grouped)),
+        hierarchies=tuple(read_hierarchy(one.hierarchies[c.name]).build(ObservedDomain.of(c)) for c in quasi),
+        models=(KAnonymity(k=5),),
+        metric=LossMetric(),
+        target=target,
+        numbers=tuple(np.array(c.values, np.float64) if c.name in numbers else None for c in quasi),
+    )
+
+
+def options_row(options: dict[str, Any], given: Problem) -> list[str]:
+    """One line of the table of options."""
+    found, cost = timed(lambda: Mondrian(**options)(given, Work()), repeat=3)
+    view = found.recoding(given).view(given, found.suppressed)
+    sizes = view.classes.rows / int(found.effort["groups"])
+    return [
+        ", ".join(f"{key} = {str(value).lower()}" for key, value in options.items()) or "(none)",
+        f"{found.effort['groups']:,}",
+        f"{sizes:.1f}",
+        f"{found.loss:.4f}",
+        f"{NCP().measure(view):.4f}",
+        f"{ClassificationMetric().measure(view):.4f}",
+        f"{cost.wall:.2f} s",
+    ]
+
+
+def by_options(one: Subject) -> str:
+    """What the options bring, k = 5."""
+    target = list(one.hierarchies)[-1]
+    both = [with_target(one, target, ("age",), single=single) for single in (False, True)]
+    rows = [options_row(options, both[not options.get("strict", True)]) for options in OPTIONS]
+    headers = ["options", "groups", "rows per group", "loss", "NCP", "classification metric", "seconds"]
+    return table(f"Mondrian's options, {one.name}, k = 5, {target} as the class", headers, rows)
+
+
 def main() -> str:
-    """Adult for several k, and a million rows."""
+    """Adult for several k, a million rows, and the options."""
     small = subject()
     given = problem(small, 0.0)
+    mondrian(given, Work())  # compiled, or read from where it was kept
     rows = [row(small, given, k, peer=True) for k in (2, 5, 10, 100)]
     large = small.times(1_000_000)
     rows.append(row(large, problem(large, 0.0), 5, peer=False))
@@ -96,7 +166,7 @@ def main() -> str:
         "plain Python",
         "ratio",
     ]
-    return table("Mondrian, nine quasi-identifiers, no suppression", headers, rows)
+    return table("Mondrian, nine quasi-identifiers, no suppression", headers, rows) + "\n" + by_options(small)
 
 
 if __name__ == "__main__":

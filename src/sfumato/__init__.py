@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SfumatoError,
     )
     from sfumato.workflow.counting import classes
+    from sfumato.workflow.frontier import frontier
     from sfumato.workflow.making import release
     from sfumato.workflow.plan import Plan
     from sfumato.workflow.profile import profile
@@ -53,6 +54,7 @@ _PLACES = {
     "adult": "data.adult",
     "census": "data.census",
     "classes": "workflow.counting",
+    "frontier": "workflow.frontier",
     "patients": "data.patients",
     "profile": "workflow.profile",
 }
@@ -72,6 +74,7 @@ __all__ = [
     "adult",
     "census",
     "classes",
+    "frontier",
     "models",
     "patients",
     "profile",

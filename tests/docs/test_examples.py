@@ -7,6 +7,12 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAYS = {
+    "compare_releases": [
+        "4 mondrian, k = 2: verified, loss 0.0",
+        "always the majority: 0.775",
+        "['frontier.html', 'points', 'points.csv', 'points.json']",
+        "the same loss: True",
+    ],
     "judge_a_table": [
         "k-anonymity: holds, reached 2.000",
         "distinct-l-diversity: fails, reached 1.000",

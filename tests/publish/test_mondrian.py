@@ -18,7 +18,8 @@ from sfumato.models.judge import judge
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.mondrian import mondrian
 from sfumato.publish.problem import Problem
-from sfumato.utility.cell_metrics import LossMetric
+from sfumato.utility.cell_metrics import NCP, LossMetric
+from tests.shared_data import adult_problem
 from tests.tables import problem_cells, quasi_rows
 
 MODELS = [
@@ -80,6 +81,15 @@ def test_it_loses_less_than_the_full_domain_optimum():
     assert cut.utility["loss"] < whole.utility["loss"] / 2
     assert cut.smallest_class["value"] >= 5
     assert cut.levels is None
+
+
+def test_adult_loses_what_the_figures_say():
+    problem = adult_problem(5)
+    found = mondrian(problem, Work())
+    view = found.recoding(problem).view(problem, found.suppressed)
+    assert view.classes.sizes.min() >= 5
+    assert found.loss == pytest.approx(0.0601, abs=1e-4)
+    assert NCP().measure(view) == pytest.approx(0.0668, abs=1e-4)
 
 
 @pytest.mark.parametrize(

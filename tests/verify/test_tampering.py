@@ -118,6 +118,8 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a lower limit of suppression": (lambda m: m["suppression"].update(limit=0.0), "suppressed rows"),
     "another loss": (lambda m: m["utility"].update(loss=0.001), "utility: loss"),
     "another discernibility": (lambda m: m["utility"].update(discernibility=1.0), "utility: discernibility"),
+    "a metric left out": (lambda m: m["utility"].pop("loss"), "metrics that are not stated"),
+    "an attack that nobody ran": (lambda m: m["attacks"].append({"name": "linkage", "found": 0}), "attacks"),
     "another risk": (lambda m: m["risk"].update(prosecutor=0.0001), "risk"),
     "another level": (lambda m: m["recoding"]["columns"]["age"].update(level=9), "recoding of age"),
     "labels taken away": (lambda m: m["recoding"]["columns"]["sex"].update(labels={"x": 0.0}), "recoding of sex"),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli import catalog, demo, profile, release, verify
+from sfumato.cli import catalog, demo, frontier, profile, release, verify
 from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError
 from sfumato.version import __version__
 
@@ -40,6 +40,7 @@ for verb in (
     profile.profile,
     release.release,
     verify.verify,
+    frontier.frontier,
     catalog.models,
     catalog.algorithms,
     catalog.metrics,

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from sfumato.ground.chance import Chance
+
 
 class Progress(Protocol):
     """Somebody who wants to know how far the work is."""
@@ -29,6 +31,8 @@ class Work:
     """Who is told."""
     seconds: float | None = None
     """The time limit, or None."""
+    chance: Chance = field(default_factory=Chance)
+    """Where an algorithm that draws takes its randomness from."""
     _told: float = 0.0
     _began: float = field(default_factory=time.monotonic)
 

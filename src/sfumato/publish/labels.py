@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,22 @@ def recoded(problem: Problem, groups: Ids, count: int, output: Output = "hierarc
     A group with a missing value beside others shows ``*``.
     """
     parts = [_part(problem, column, groups, count, output) for column in range(len(problem.hierarchies))]
+    return _together(problem, parts)
+
+
+def recoded_by_column(problem: Problem, groups: Sequence[Ids], counts: Sequence[int], output: Output) -> Recoded:
+    """Every cell under the labels of its groups, of which each column has its own: equal values show equal labels."""
+    parts = [_part(problem, c, mine, many, output) for c, (mine, many) in enumerate(zip(groups, counts, strict=True))]
+    return _together(problem, parts)
+
+
+def levelled(problem: Problem, levels: NDArray[np.int64]) -> Recoded:
+    """Every cell under its label of the level that is told for it (columns x cells)."""
+    pairs = zip(problem.hierarchies, problem.cells.keys, levels, strict=True)
+    return _together(problem, [_levels(hierarchy, codes, level) for hierarchy, codes, level in pairs])
+
+
+def _together(problem: Problem, parts: Sequence[_Labels]) -> Recoded:
     return Recoded(
         labels=tuple(part.names for part in parts),
         keys=np.array([part.places for part in parts], np.int32).reshape(len(parts), problem.cells.count),
@@ -45,6 +61,13 @@ def lowest(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> NDArr
         mixed[groups[labels != some[groups]]] = True
         found[~mixed & (found == number + 1)] = number
     return found
+
+
+def climbed(hierarchy: Hierarchy, size: float) -> float:
+    """How many levels a label that is no hierarchy value lies above its leaves, by its share of the domain."""
+    leaf = 0.0 if hierarchy.continuous else 1.0
+    width = max(hierarchy.total - leaf, 1e-300)
+    return hierarchy.height * min(max(size - leaf, 0.0) / width, 1.0)
 
 
 class _Labels:
@@ -74,9 +97,7 @@ class _Labels:
 
     def share(self, name: str, size: float) -> int:
         """The number of a label that is no hierarchy value: it lies as high as its share of the domain says."""
-        leaf = 0.0 if self.hierarchy.continuous else 1.0
-        width = max(self.hierarchy.total - leaf, 1e-300)
-        return self.place(name, size, self.hierarchy.height * min(max(size - leaf, 0.0) / width, 1.0))
+        return self.place(name, size, climbed(self.hierarchy, size))
 
     def ruler(self) -> Ruler:
         return Ruler(

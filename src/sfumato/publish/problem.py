@@ -120,8 +120,24 @@ class Outcome:
     """What the metric says, lower is better."""
     proven: bool
     """Whether no other node of the lattice can lose less."""
+    buckets: NDArray[np.int64] | None = None
+    """The group of each row, where sensitive values are published apart by group."""
     effort: Mapping[str, int | float | str] = field(default_factory=dict)
     """What the search did: nodes, checked, tagged, pruned, ..."""
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        made: Recoded,
+        suppressed: NDArray[np.bool_],
+        effort: Mapping[str, int | float | str],
+        *,
+        proven: bool = False,
+    ) -> Outcome:
+        """A label per cell, with what the problem's metric says about it."""
+        loss = problem.metric.loss(made.view(problem, suppressed)).value
+        return cls(levels=None, recoded=made, suppressed=suppressed, loss=loss, proven=proven, effort=effort)
 
     def recoding(self, problem: Problem) -> Recoded:
         """The label of every cell."""

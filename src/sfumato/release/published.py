@@ -27,6 +27,24 @@ class PublishedColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """A sensitive column that is published in a table of its own: values and counts by group."""
+
+    group: str
+    """The column that numbers the groups, in both tables."""
+    column: PublishedColumn
+    """The sensitive column."""
+
+    def to_json(self) -> dict[str, str]:
+        """As the manifest has it."""
+        return {"group": self.group, "column": self.column.name, "type": self.column.kind}
+
+
+COUNT = "count"
+"""The column of the sensitive table that counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
     """The released table's description."""
 
@@ -42,11 +60,17 @@ class Published:
     """For t-closeness to the original table: rows per sensitive value there."""
     population: tuple[tuple[tuple[str, ...], int], ...] = ()
     """The population's classes under the same recoding: labels and rows."""
+    apart: Apart | None = None
+    """The sensitive column that is published by group, if one is."""
 
     @property
     def schema(self) -> Schema:
         """The published columns' roles."""
-        return Schema(roles={column.name: column.role for column in self.columns})
+        roles = {column.name: column.role for column in self.columns}
+        if self.apart is not None:
+            del roles[self.apart.group]
+            roles[self.apart.column.name] = self.apart.column.role
+        return Schema(roles=roles)
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it."""
@@ -56,6 +80,8 @@ class Published:
             "missing": list(self.missing),
             "exempt_suppressed": self.exempt,
         }
+        if self.apart is not None:
+            shown["apart"] = self.apart.to_json()
         if self.references:
             shown["references"] = {name: dict(counts) for name, counts in self.references.items()}
         if self.population:
@@ -77,9 +103,19 @@ class Published:
                 exempt=bool(content["exempt_suppressed"]),
                 references={n: {v: int(k) for v, k in c.items()} for n, c in content.get("references", {}).items()},
                 population=tuple((tuple(map(str, line[:-1])), int(line[-1])) for line in content.get("population", [])),
+                apart=_apart(content.get("apart"), {column.name for column in columns}),
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise BundleError(f"the manifest's description of the data is broken: {error!r}") from error
+
+
+def _apart(content: Any, names: set[str]) -> Apart | None:
+    if content is None:
+        return None
+    column = PublishedColumn(name=str(content["column"]), role=Role.SENSITIVE, kind=_kind(content["type"]))
+    if content["group"] not in names or column.name in names:
+        raise ValueError("the column of groups must be published, and the sensitive one only apart")
+    return Apart(group=str(content["group"]), column=column)
 
 
 def _kind(text: str) -> Kind:

@@ -15,8 +15,27 @@ from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.chance import Chance
 from sfumato.release.pseudonyms import Pseudonyms
+from sfumato.release.published import COUNT
 
 SuppressedRows = Literal["remove", "star"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Buckets:
+    """Groups of rows whose sensitive values are published in a table of their own."""
+
+    name: str
+    """The published column that numbers them."""
+    column: str
+    """The sensitive column."""
+    of_row: NDArray[np.int64]
+    """The group of each row."""
+
+    def table(self, cells: pl.Series) -> pl.DataFrame:
+        """The values of each group, with their counts, sorted."""
+        pairs = pl.DataFrame([pl.Series(self.name, self.of_row), _plain(cells).alias(self.column)])
+        counted = pairs.group_by(self.name, self.column).agg(pl.len().cast(pl.Int64).alias(COUNT))
+        return counted.sort(self.name, self.column)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,10 +56,14 @@ class Recoding:
     """What becomes of a suppressed row."""
     pseudonyms: Mapping[str, Pseudonyms] = field(default_factory=dict)
     """The identifiers that are published as pseudonyms."""
+    buckets: Buckets | None = None
+    """The groups by which a sensitive column is published apart, if one is."""
 
     def apply(self, table: Table, quasi: Mapping[str, Column], schema: Schema, chance: Chance) -> pl.DataFrame:
         """The released rows, in random order; everything but identifiers and quasi-identifiers is unchanged."""
         published = [self._column(table, quasi, name, role) for name, role in schema.roles.items()]
+        if self.buckets is not None:
+            published.append(pl.Series(self.buckets.name, self.buckets.of_row))
         frame = pl.DataFrame([cells for cells in published if cells is not None])
         kept = np.flatnonzero(~self.suppressed) if self.rows == "remove" else np.arange(table.rows)
         return frame[chance.generator().permutation(kept)]
@@ -48,6 +71,8 @@ class Recoding:
     def _column(self, table: Table, quasi: Mapping[str, Column], name: str, role: Role) -> pl.Series | None:
         if role is Role.QUASI:
             return self._generalized(table, quasi[name])
+        if self.buckets is not None and name == self.buckets.column:
+            return None
         if role is Role.IDENTIFIER:
             return self.pseudonyms[name].replace(table.frame[name]) if name in self.pseudonyms else None
         return None if role is Role.DROP else _plain(table.frame[name])

@@ -37,7 +37,7 @@ class Row:
 def bars(rows: Sequence[Row], *, heads: tuple[str, ...], back: str = BEFORE) -> str:
     """An SVG with a line per row, under one head per figure."""
     values = [_values(i, row) for i, row in enumerate(rows)]
-    return _svg(bars_shape(heads, back, any(row.rule for row in rows)), rows=values)
+    return svg(bars_shape(heads, back, any(row.rule for row in rows)), rows=values)
 
 
 def columns(counts: Sequence[int], *, low: str, high: str) -> str:
@@ -45,7 +45,7 @@ def columns(counts: Sequence[int], *, low: str, high: str) -> str:
     most, wide = max([*counts, 1]), 1 / max(len(counts), 1)
     values = [{"x": i * wide, "x2": (i + 0.86) * wide, "y": each / most} for i, each in enumerate(counts)]
     ends = [{"x": 0.0, "text": low, "align": "left"}, {"x": 1.0, "text": high, "align": "right"}]
-    return _svg(columns_shape(), rows=values, ends=ends)
+    return svg(columns_shape(), rows=values, ends=ends)
 
 
 def _values(i: int, row: Row) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _unit(value: float) -> float:
     return min(max(value, 0.01), 1.0) if value > 0 else 0.0
 
 
-def _svg(shape: Shape, **tables: Sequence[Mapping[str, Any]]) -> str:
+def svg(shape: Shape, **tables: Sequence[Mapping[str, Any]]) -> str:
     """The picture of these tables, with the page's colours."""
     import vl_convert
 

@@ -51,7 +51,7 @@ def render(facts: ReportFacts) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     sizes = facts.class_sizes
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             facts=facts,
@@ -85,7 +85,8 @@ def _pictures(facts: ReportFacts) -> Pictures:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates with the words and figures of the reports."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -16,10 +16,10 @@ from sfumato.group.classes import Classes
 from sfumato.models.verdict import Model
 from sfumato.release.bundle import MANIFEST, REPORT, sha256
 from sfumato.release.manifest import load, plain, seal_holds
-from sfumato.release.published import Published
+from sfumato.release.published import COUNT, Published
 from sfumato.utility.view import Metric
 from sfumato.verify.consistency import consistent, evidence_fits
-from sfumato.verify.evidence import all_stars, evidence, required
+from sfumato.verify.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verify.judging import claim, smallest
 from sfumato.verify.losses import labels_fit, losses
 
@@ -32,6 +32,9 @@ class Known(Protocol):
 
     def metric(self, name: str, *, k: int = 1) -> Metric:
         """A metric from its name."""
+
+    def stated(self, *, target: bool) -> list[str]:
+        """The metrics that every manifest states."""
 
     def risk(self, classes: Classes) -> dict[str, Any]:
         """Re-identification risks of classes."""
@@ -92,30 +95,50 @@ def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
 
 def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) -> Iterable[Check]:
     data = manifest["data"]
-    path = folder / str(data["file"])
-    if path.name != data["file"] or not path.is_file():
-        raise BundleError(f"{folder} is not whole: its data file {data['file']!r} is missing")
+    path = _member(folder, str(data["file"]), "data file")
     yield _same("seal of the manifest", seal_holds(manifest), True)
     yield _same("bytes of the data file", sha256(path), data["sha256"])
     yield _report(folder, manifest)
-    yield _same("files that do not belong here", _strangers(folder, str(data["file"])), [])
     published = Published.from_json(data)
-    table = (
-        read(path, missing=published.missing, delimiter=",")
-        if path.suffix == ".csv"
-        else read(path, missing=published.missing)
-    )
+    files = [str(data["file"]), *([str(data["apart"]["file"])] if published.apart else [])]
+    yield _same("files that do not belong here", _strangers(folder, files), [])
+    table = _read(path, published)
     yield _same("columns", list(table.names), [column.name for column in published.columns])
     yield _same("rows", table.rows, published.rows)
     if list(table.names) != [column.name for column in published.columns]:
         return
     yield from consistent(manifest, published, Check)
     yield from _identifiers(manifest, published)
-    yield from _counts(manifest, table, published, known, asked)
+    groups: Classes | None = None
+    if published.apart is not None:
+        sensitive = _member(folder, files[1], "file of sensitive values")
+        yield _same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
+        values = _read(sensitive, published)
+        wanted = [published.apart.group, published.apart.column.name, COUNT]
+        yield _same("columns of the sensitive values", list(values.names), wanted)
+        if list(values.names) != wanted:
+            return
+        groups = groups_apart(table, values, published.apart)
+        alike = counted_alike(groups, values, published.apart)
+        yield _same("groups have as many rows as sensitive values", alike, True)
+    yield from _counts(manifest, table, published, (known, asked), groups)
 
 
-def _strangers(folder: Path, data: str) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name not in (data, MANIFEST, REPORT))
+def _member(folder: Path, name: str, what: str) -> Path:
+    """A file of the bundle; one outside it is never read."""
+    path = folder / name
+    if path.name != name or not path.is_file():
+        raise BundleError(f"{folder} is not whole: its {what} {name!r} is missing")
+    return path
+
+
+def _read(path: Path, published: Published) -> Table:
+    delimiter = "," if path.suffix == ".csv" else None
+    return read(path, missing=published.missing, delimiter=delimiter)
+
+
+def _strangers(folder: Path, files: list[str]) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name not in (*files, MANIFEST, REPORT))
 
 
 def _report(folder: Path, manifest: dict[str, Any]) -> Check:
@@ -129,20 +152,21 @@ def _identifiers(manifest: dict[str, Any], published: Published) -> Iterable[Che
     open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
     hidden = [c.name for c in published.columns if c.role is Role.DROP]
     yield _same("identifiers that are published openly", open_names + hidden, [])
-    roles = {c.name: str(c.role) for c in published.columns}
+    roles = {name: str(role) for name, role in published.schema.roles.items()}
     planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
     yield _same("roles of the columns", roles, planned)
 
 
 def _counts(
-    manifest: dict[str, Any], table: Table, published: Published, known: Known, asked: Asked
+    manifest: dict[str, Any], table: Table, published: Published, names: tuple[Known, Asked], groups: Classes | None
 ) -> Iterable[Check]:
+    known, asked = names
     models = [known.model(c["model"], c["parameters"]) for c in manifest["claims"]]
     classes = evidence(table, published, counted=[name for model in models for name in model.columns])
     judged = required(classes, published)
     reading = manifest["plan"]["privacy"].get("reading", "strict")
     for model, stated in zip(models, manifest["claims"], strict=True):
-        found = plain(claim(model, stated["parameters"], judged, reading).to_json())
+        found = plain(claim(model, stated["parameters"], groups or judged, reading).to_json())
         yield _claim(found, stated)
     stated_models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
     yield _same(
@@ -176,6 +200,10 @@ def _suppression(manifest: dict[str, Any], classes: Classes, published: Publishe
 
 
 def _utility(manifest: dict[str, Any], classes: Classes, known: Known) -> Iterable[Check]:
+    target = any(column["role"] == "target" for column in manifest["data"]["columns"])
+    absent = [name for name in known.stated(target=target) if name not in manifest["utility"]]
+    yield _same("metrics that are not stated", absent, [])
+    yield _same("attacks", manifest["attacks"], [])
     found = losses(manifest, classes, known)
     for name, value in found.items():
         stated = manifest["utility"][name]

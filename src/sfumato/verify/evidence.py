@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.table import Column, Table
@@ -14,7 +15,7 @@ from sfumato.describe.roles import Role
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.tally import Tally
-from sfumato.release.published import Published
+from sfumato.release.published import COUNT, Apart, Published
 
 
 def evidence(table: Table, published: Published, *, counted: Sequence[str] = ()) -> Classes:
@@ -22,12 +23,55 @@ def evidence(table: Table, published: Published, *, counted: Sequence[str] = ())
     kinds = {column.name: column.kind for column in published.columns}
     roles = (Role.SENSITIVE, Role.TARGET)
     wanted = [name for name, role in published.schema.roles.items() if role in roles or name in counted]
+    wanted = [name for name in wanted if name in table.names]
     quasi = [table.column(name, "text") for name in published.schema.quasi]
     if published.population:
         quasi = [_widened(c, {labels[place] for labels, _ in published.population}) for place, c in enumerate(quasi)]
     grouped = cells(quasi, [table.column(name, kinds[name]) for name in wanted], stars=TOP).classes
     tallies = {name: _referenced(tally, published) for name, tally in grouped.tallies.items()}
     return replace(grouped, tallies=tallies, population=_population(grouped, published))
+
+
+def groups_apart(table: Table, sensitive: Table, apart: Apart) -> Classes:
+    """The groups of a bucketized release as classes, with the histogram that the sensitive table gives them.
+
+    The sizes are those of the rows; whether both tables count alike is another question (``counted_alike``).
+    """
+    rows, lines = table.column(apart.group, "text"), sensitive.column(apart.group, "text")
+    number = {name: code for code, name in enumerate(rows.values)}
+    owners = np.array([number.get(name, -1) for name in lines.values], np.int64)[lines.codes]
+    values = sensitive.column(apart.column.name, apart.column.kind)
+    counts = sensitive.frame[COUNT].cast(pl.Int64).to_numpy()
+    known = np.flatnonzero(owners >= 0)
+    known = known[np.lexsort((values.codes[known], owners[known]))]
+    tally = Tally(
+        column=apart.column.name,
+        values=values.values,
+        owners=owners[known],
+        codes=values.codes[known],
+        counts=counts[known].astype(np.int64),
+        classes=len(rows.values),
+        missing=values.missing,
+        numbers=None if values.kind in ("text", "category") else values.numbers,
+    )
+    return Classes(
+        quasi=(apart.group,),
+        keys=np.arange(len(rows.values), dtype=np.int32)[None, :],
+        labels=(rows.values,),
+        sizes=rows.counts,
+        tallies={apart.column.name: tally.merged(np.arange(len(rows.values), dtype=np.int64), len(rows.values))},
+    )
+
+
+def counted_alike(groups: Classes, sensitive: Table, apart: Apart) -> bool:
+    """Whether the sensitive table has one line per group and value, and as many values in each group as rows."""
+    tally = groups.tally(apart.column.name)
+    lines = sensitive.frame.select(apart.group, apart.column.name)
+    counts = sensitive.frame[COUNT].cast(pl.Int64)
+    once = not bool(lines.is_duplicated().any()) and bool((counts > 0).all())
+    held = np.zeros(groups.count, np.int64)
+    np.add.at(held, tally.owners, tally.counts)
+    return once and int(counts.sum()) == groups.rows and bool((held == groups.sizes).all())
 
 
 def all_stars(classes: Classes) -> NDArray[np.bool_]:

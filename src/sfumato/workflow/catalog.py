@@ -25,13 +25,18 @@ from sfumato.models.presence import DeltaPresence, KMap
 from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model
+from sfumato.publish.anatomy import Anatomy
+from sfumato.publish.k_optimize.algorithm import KOptimize
 from sfumato.publish.lattice.datafly import datafly
 from sfumato.publish.lattice.greedy import greedy
 from sfumato.publish.lattice.incognito import incognito
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.lattice.samarati import samarati
 from sfumato.publish.lattice.space import MOST_NODES
-from sfumato.publish.mondrian import mondrian
+from sfumato.publish.local import CellSuppression, Local
+from sfumato.publish.microaggregation import Microaggregation
+from sfumato.publish.mondrian import Mondrian
+from sfumato.publish.one_dimensional import OneDimensional
 from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.release.manifest import plain
 from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
@@ -98,7 +103,13 @@ BUILT_IN = Parts(
         "incognito": incognito,
         "datafly": datafly,
         "greedy": greedy,
-        "mondrian": mondrian,
+        "k-optimize": KOptimize,
+        "mondrian": Mondrian,
+        "local": Local,
+        "cell-suppression": CellSuppression,
+        "hilbert": OneDimensional,
+        "anatomy": Anatomy,
+        "microaggregation": Microaggregation,
     },
 )
 
@@ -132,6 +143,10 @@ class Catalog:
         metric: Metric = make(k=k) if any(one.name == "k" for one in fields(make)) else make()
         return metric
 
+    def stated(self, *, target: bool) -> list[str]:
+        """The built-in metrics, which every manifest states."""
+        return [make.name for make in BUILT_IN.metrics if target or "target" not in make.needs]
+
     def risk(self, classes: Classes) -> dict[str, Any]:
         """Re-identification risks of classes, with their population where there is one."""
         return risk(classes.sizes, classes.population_sizes()[0] if classes.population else None).to_json()
@@ -161,13 +176,29 @@ class Catalog:
 _KEYS = ("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
 
 
+_UNBOUNDED = 200_000
+"""The most nodes for an optimum by a metric whose loss is not a sum over columns: most of them must be judged."""
+
+
 def chosen(problem: Problem) -> tuple[str, str]:
-    """What ``auto`` stands for, and why."""
-    if problem.nodes > MOST_NODES:
-        return "greedy", (
-            f"Chosen by auto: the lattice has {problem.nodes:,} nodes, more than an optimum can be proven for."
+    """What ``auto`` stands for by size, metric and models, and why.
+
+    The optimum comes first: it is proven, and a value reads the same in every row. Where it cannot be had, Mondrian
+    loses least in seconds, if the models judge groups one by one; for the others there is the greedy search.
+    """
+    name = problem.metric.name
+    most = MOST_NODES if problem.floors() is not None else _UNBOUNDED
+    if problem.nodes <= most:
+        return "optimal", (
+            f"Chosen by auto: the optimal search can prove its result, for {name} and these models, on a lattice of "
+            f"{problem.nodes:,} nodes, and a value reads the same in every row."
         )
-    return "optimal", "Chosen by auto: the optimal search proves its result for any model and metric."
+    why = f"Chosen by auto: the lattice has {problem.nodes:,} nodes, more than the {most:,} that an optimum by {name} "
+    whole = [m.name for m in problem.models if m.counts_anew or not m.kept_by_merging]
+    if whole or problem.cells.population is not None:
+        asks = f"{whole[0]} judges" if whole else "a population is counted with"
+        return "greedy", f"{why}can be proven for; {asks} the whole table, which a full-domain search keeps."
+    return "mondrian", f"{why}can be proven for, and the models judge groups one by one."
 
 
 def auto(problem: Problem, work: Work) -> Outcome:
@@ -176,10 +207,11 @@ def auto(problem: Problem, work: Work) -> Outcome:
     return run(problem, work)
 
 
-def grain(run: Algorithm) -> Grain:
-    """Whether an algorithm works on cells or tells single rows apart."""
-    found: Grain = getattr(run, "grain", "cells")
-    return found
+def grain(run: Algorithm, problem: Problem) -> Grain:
+    """Whether an algorithm works on cells or, for this problem, tells single rows apart."""
+    found: Any = getattr(run, "grain", "cells")
+    told: Grain = found(problem) if callable(found) else found
+    return told
 
 
 def parameters(model: Model) -> dict[str, Any]:

@@ -34,6 +34,8 @@ Distribution = tuple[tuple[str, int], ...]
 def facts(made: Release, *, inside: bool) -> ReportFacts:
     """Everything the report of a release shows."""
     cells = made.prepared.cells.classes
+    if cells.population is None:  # an algorithm may have told rows with equal quasi-identifiers apart
+        cells, _ = cells.project(cells.quasi)
     population = cells.population_sizes()[0] if cells.population else None
     sizes, counts = np.unique(required(made.classes, made.published).sizes, return_counts=True)
     return ReportFacts(
@@ -89,6 +91,11 @@ def _marks(made: Release) -> tuple[str, ...]:
     keyed = [name for name, column in made.plan.columns.items() if column.pseudonym is not None]
     if keyed:
         marks.append(f"Pseudonymized, not anonymized: {', '.join(keyed)}. Whoever holds the key can name these people.")
+    if made.published.apart is not None:
+        marks.append(
+            "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What is "
+            "hidden is which of its group's sensitive values is whose."
+        )
     if made.prepared.dropped_rows:
         marks.append(f"{made.prepared.dropped_rows:,} rows with missing values were left out before anything else.")
     if made.published.exempt and made.suppressed_rows:
@@ -99,6 +106,10 @@ def _marks(made: Release) -> tuple[str, ...]:
 def _column(made: Release, name: str, role: Role, *, inside: bool) -> ColumnFacts:
     if role is Role.QUASI:
         return _quasi(made, name, inside=inside)
+    if made.published.apart is not None and name == made.published.apart.column.name:
+        shape = _distribution(made.prepared.columns[name])
+        done = f"published apart by {made.published.apart.group}, in the file of sensitive values"
+        return ColumnFacts(name=name, role=str(role), done=done, distinct_after=len(shape), before=shape, after=shape)
     if name not in made.rows.columns:
         return ColumnFacts(name=name, role=str(role), done="not published")
     if role is Role.IDENTIFIER:

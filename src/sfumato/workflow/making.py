@@ -12,6 +12,7 @@ import polars as pl
 from sfumato.data.files import read
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
+from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, ClaimRefuted, DataError, PlanError, listed
 from sfumato.ground.work import Work
@@ -19,9 +20,9 @@ from sfumato.models.k_anonymity import asked_k
 from sfumato.publish.problem import Outcome
 from sfumato.release.bundle import refuse_existing
 from sfumato.release.pseudonyms import Pseudonyms
-from sfumato.release.published import MARKERS, Published, PublishedColumn
-from sfumato.release.recoding import Recoding
-from sfumato.verify.evidence import evidence, required
+from sfumato.release.published import MARKERS, Apart, Published, PublishedColumn
+from sfumato.release.recoding import Buckets, Recoding
+from sfumato.verify.evidence import evidence, groups_apart, required
 from sfumato.verify.judging import claim
 from sfumato.workflow.catalog import Catalog, catalog, grain, parameters
 from sfumato.workflow.plan import Plan
@@ -30,7 +31,9 @@ from sfumato.workflow.release import Release
 
 Keys = Mapping[str, Pseudonyms]
 AUTO_SECONDS = 60.0
-"""How long the greedy search goes on improving where nothing else is said."""
+"""How long a search that can be stopped at any time goes on improving where nothing else is said."""
+ANYTIME = ("greedy", "k-optimize", "local")
+"""The searches that give their best so far when the time is over."""
 
 
 def release(
@@ -45,19 +48,20 @@ def release(
     parts = catalog()
     parts.named_algorithm(plan.algorithm.name, plan.algorithm.options)
     work.advance("read", 0, 1)
-    table = _table(plan, frame, plan.input.path)
+    table = load_table(plan, frame, plan.input.path)
     everyone = (
         None
         if population is None and plan.input.population is None
-        else _table(plan, population, plan.input.population)
+        else load_table(plan, population, plan.input.population)
     )
     table = _marked(table, plan)
     work.advance("read", 1, 1)
     keys = _pseudonyms(plan)
     prepared = prepare(plan, table, everyone, parts)
     name, run, why = parts.algorithm(plan.algorithm.name, prepared.problem, plan.algorithm.options)
-    prepared = prepared.at(grain(run))
-    work.seconds = plan.algorithm.seconds or work.seconds or (AUTO_SECONDS if name == "greedy" else None)
+    prepared = prepared.at(grain(run, prepared.problem))
+    work.seconds = plan.algorithm.seconds or work.seconds or (AUTO_SECONDS if name in ANYTIME else None)
+    work.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, work)
     work.advance("search", 1, 1)
     recoding = _recoding(plan, prepared, outcome, keys)
@@ -82,7 +86,8 @@ def check_output(folder: Path, inside: Path | None, *, force: bool) -> None:
         raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")
 
 
-def _table(plan: Plan, frame: object, path: str | None) -> Table:
+def load_table(plan: Plan, frame: object, path: str | None) -> Table:
+    """The table of a frame, or of a file that is read as the plan says."""
     if frame is not None:
         return _without_nan(from_frame(frame, missing=plan.input.missing))
     if path is None:
@@ -129,10 +134,14 @@ def _released(
     """Recode, and judge the released rows in the same way as a verifier would."""
     rows = recoding.apply(prepared.table, prepared.columns, prepared.schema, Chance(seed=plan.algorithm.seed))
     models = prepared.problem.models
-    published = _published(plan, prepared, outcome, rows)
+    published = _published(plan, prepared, outcome, rows, recoding.buckets)
     table = Table(frame=rows, missing=published.missing, source="the release")
     classes = evidence(table, published, counted=[name for model in models for name in model.columns])
     judged = required(classes, published)
+    sensitive: pl.DataFrame | None = None
+    if recoding.buckets is not None and published.apart is not None:
+        sensitive = recoding.buckets.table(prepared.table.frame[recoding.buckets.column])
+        judged = groups_apart(table, Table(frame=sensitive, missing=published.missing), published.apart)
     claims = tuple(claim(model, parameters(model), judged, prepared.problem.reading) for model in models)
     for one in claims:
         if not one.holds:
@@ -149,6 +158,7 @@ def _released(
         utility=_utility(prepared, outcome, catalog()),
         algorithm=how[0],
         why=how[1],
+        sensitive=sensitive,
         like=like,
     )
 
@@ -173,15 +183,41 @@ def _recoding(plan: Plan, prepared: Prepared, outcome: Outcome, keys: Keys) -> R
         suppressed=outcome.suppressed[prepared.cells.row_cell],
         rows=plan.algorithm.suppressed,
         pseudonyms=keys,
+        buckets=_buckets(plan, prepared, outcome),
     )
 
 
-def _published(plan: Plan, prepared: Prepared, outcome: Outcome, rows: pl.DataFrame) -> Published:
+def _buckets(plan: Plan, prepared: Prepared, outcome: Outcome) -> Buckets | None:
+    """The groups by which the sensitive column is published apart, numbered at random."""
+    if outcome.buckets is None:
+        return None
+    column = prepared.problem.models[0].columns[0]
+    if prepared.schema.sensitive != (column,):
+        raise PlanError(
+            f"columns: {plan.algorithm.name} publishes {column!r} apart; other sensitive columns would stand beside "
+            f"unchanged quasi-identifiers, but the plan has {listed(prepared.schema.sensitive)}"
+        )
+    taken = [name for name, role in prepared.schema.roles.items() if role is not Role.DROP]
+    name = next(name for name in ("group", *(f"group_{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+    count = int(outcome.buckets.max(initial=-1)) + 1
+    numbers = Chance(seed=plan.algorithm.seed).generator().permutation(count)
+    return Buckets(name=name, column=column, of_row=numbers[outcome.buckets])
+
+
+def _published(
+    plan: Plan, prepared: Prepared, outcome: Outcome, rows: pl.DataFrame, buckets: Buckets | None
+) -> Published:
     schema, encoded = prepared.schema, prepared.columns
     kinds = {name: encoded[name].kind if name in encoded else "text" for name in rows.columns}
     kinds |= dict.fromkeys(schema.quasi, "text")
+    roles = {**schema.roles, **({} if buckets is None else {buckets.name: Role.KEEP})}
+    apart: Apart | None = None
+    if buckets is not None:
+        hidden = PublishedColumn(name=buckets.column, role=Role.SENSITIVE, kind=encoded[buckets.column].kind)
+        apart = Apart(group=buckets.name, column=hidden)
     return Published(
-        columns=tuple(PublishedColumn(name=n, role=schema.roles[n], kind=kinds[n]) for n in rows.columns),
+        columns=tuple(PublishedColumn(name=n, role=roles[n], kind=kinds[n]) for n in rows.columns),
+        apart=apart,
         rows=rows.height,
         missing=prepared.table.missing,
         exempt=plan.algorithm.exempt_suppressed,

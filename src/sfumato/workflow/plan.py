@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
+from sfumato.workflow.frontier_plan import FrontierPlan
 from sfumato.workflow.keys import Keys
 
 Tree = Mapping[str, Any]
@@ -94,6 +95,8 @@ class Plan:
     """How it is searched."""
     format: Literal["csv", "parquet"] | None = None
     """The released file's format; that of the input when absent."""
+    frontier: FrontierPlan = field(default_factory=FrontierPlan)
+    """What ``sfumato frontier`` compares; a release does not read it."""
     folder: Path = Path()
     """Where relative file names start."""
 
@@ -119,7 +122,7 @@ class Plan:
     def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
         """Read a plan from nested tables."""
         top = Keys.of(tree, "")
-        top.only("input", "columns", "privacy", "utility", "algorithm", "output")
+        top.only("input", "columns", "privacy", "utility", "algorithm", "output", "frontier")
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
@@ -136,6 +139,7 @@ class Plan:
             format=cast(
                 "Any", output.one_of("format", ("csv", "parquet"), "csv") if "format" in output.table else None
             ),
+            frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
             folder=folder,
         )
 
@@ -252,13 +256,18 @@ def _override(tree: dict[str, Any], text: str) -> None:
         parsed = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         parsed = value
-    *path, last = key.strip().split(".")
+    put(tree, key.strip(), parsed, where=f"--set {text}")
+
+
+def put(tree: dict[str, Any], key: str, value: Any, *, where: str) -> None:
+    """Set the key at a dotted path; tables on the way are made."""
+    *path, last = key.split(".")
     node = tree
     for part in path:
         node = node.setdefault(part, {})
         if not isinstance(node, dict):
-            raise PlanError(f"--set {text}: {part} is not a table")
-    node[last] = parsed
+            raise PlanError(f"{where}: {part} is not a table")
+    node[last] = value
 
 
 def _public_column(column: ColumnPlan) -> dict[str, Any]:

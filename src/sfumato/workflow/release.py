@@ -61,6 +61,8 @@ class Release:
     """The algorithm that found them."""
     why: str
     """Why that algorithm."""
+    sensitive: pl.DataFrame | None = None
+    """The sensitive values by group, where they are published apart."""
     like: object = None
     """The frame that came in."""
 
@@ -101,16 +103,27 @@ class Release:
         place = Path(folder)
         self._refuse_key_inside(place)
         with staged(place, force=force) as work:
-            data = work / f"data.{self.format}"
-            data.write_bytes(rendered(self._written(), data.name))
-            (work / REPORT).write_text(self.report(inside=False), encoding="utf-8")
-            manifest = self.manifest(data=data.name, digest=sha256(data), report=sha256(work / REPORT))
-            (work / MANIFEST).write_text(dump(manifest), encoding="utf-8")
-            checked = verify(work)
+            checked = self.checked(work, self.report(inside=False))
             if not checked.holds:
                 wrong = next(check for check in checked.checks if not check.holds)
                 raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
         return replace(checked, folder=place.name)
+
+    def checked(self, folder: Path, report: str = "") -> Verification:
+        """Put the bundle's files into an empty folder, and verify them from their bytes.
+
+        Without a report this is a trial: as strict as a bundle that is handed out, and sooner done.
+        """
+        data = folder / f"data.{self.format}"
+        data.write_bytes(rendered(self._written(self.rows), data.name))
+        apart = folder / f"sensitive.{self.format}"
+        if self.sensitive is not None:
+            apart.write_bytes(rendered(self._written(self.sensitive), apart.name))
+        (folder / REPORT).write_text(report, encoding="utf-8")
+        files = [path for path in (data, apart) if path.exists()]
+        manifest = self.manifest({path.name: sha256(path) for path in files}, report=sha256(folder / REPORT))
+        (folder / MANIFEST).write_text(dump(manifest), encoding="utf-8")
+        return verify(folder)
 
     def write_inside(self, path: str | Path) -> None:
         """Write the steward's own report; it shows the original's figures and must not be published."""
@@ -123,8 +136,12 @@ class Release:
 
         return render(facts(self, inside=inside))
 
-    def manifest(self, *, data: str, digest: str, report: str) -> dict[str, Any]:
-        """What the bundle states about itself, sealed."""
+    def manifest(self, files: Mapping[str, str], *, report: str) -> dict[str, Any]:
+        """What the bundle states about itself, sealed; ``files`` are the data files' names and digests."""
+        (data, digest), *apart = files.items()
+        shown = {"file": data, "sha256": digest, **self.published.to_json()}
+        if apart:
+            shown["apart"] = {**shown["apart"], "file": apart[0][0], "sha256": apart[0][1]}
         removed = self.recoding.rows == "remove"
         rows = self.prepared.table.rows
         return seal(
@@ -133,7 +150,7 @@ class Release:
                 "schema": SCHEMA,
                 "made": datetime.now(UTC).date().isoformat(),
                 "marks": [SEEDED] if self.plan.algorithm.seed is not None else [],
-                "data": {"file": data, "sha256": digest, **self.published.to_json()},
+                "data": shown,
                 "plan": self.plan.public(),
                 "claims": [one.to_json() for one in self.claims],
                 "smallest_class": self.smallest_class,
@@ -153,12 +170,12 @@ class Release:
             }
         )
 
-    def _written(self) -> pl.DataFrame:
+    def _written(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows as their file has them: a text file has no nulls, so the missing marker is written."""
-        holes = [name for name in self.rows.columns if self.rows[name].null_count()]
+        holes = [name for name in rows.columns if rows[name].null_count()]
         if self.format != "csv" or not holes:
-            return self.rows
-        return self.rows.with_columns(pl.col(holes).cast(pl.String).fill_null(self.published.missing[0]))
+            return rows
+        return rows.with_columns(pl.col(holes).cast(pl.String).fill_null(self.published.missing[0]))
 
     def _refuse_key_inside(self, folder: Path) -> None:
         for name, column in self.plan.columns.items():

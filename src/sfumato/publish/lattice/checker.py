@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
-from sfumato.models.judge import judge
-from sfumato.models.k_anonymity import KAnonymity, asked_k
-from sfumato.models.verdict import Model
 from sfumato.publish.lattice.frequencies import Frequencies, Rollup
 from sfumato.publish.problem import Levels, Problem
+from sfumato.publish.suppression import Suppression
 from sfumato.utility.view import Loss, Ruler, View
 
 _UNKNOWN = Loss(value=np.inf, coarser=-np.inf, surcharge=0.0)
@@ -48,11 +46,9 @@ class Checker:
         self.problem = problem
         self.rollup = Rollup(problem.cells, problem.hierarchies)
         self.seen: set[Levels] = set()
-        self._least = asked_k(problem.models)
-        self._others = tuple(m for m in problem.models if not isinstance(m, KAnonymity))
+        self.suppression = Suppression(problem)
         self.costs = problem.floors()
         self._rulers = [[Ruler.at(h, level) for level in range(h.height + 1)] for h in problem.hierarchies]
-        self._plain = _judged_alone(problem)
 
     @cached_property
     def monotone(self) -> bool:
@@ -62,7 +58,7 @@ class Checker:
         coarser node may have to suppress more; and taking rows out must not harm the others.
         """
         models = self.problem.models
-        if not self._plain or (self.problem.suppressed == "star" and not self.problem.exempt and self.problem.limit):
+        if not self.suppression.plain or self.suppression.starred:
             return False
         if self.problem.limit == 0:
             return all(model.kept_by_merging for model in models)
@@ -72,13 +68,13 @@ class Checker:
         """Group, judge, suppress what fails, and weigh."""
         self.seen.add(levels)
         found = self.rollup.at(levels)
-        small = found.sizes < self._least if self._plain else np.zeros(len(found.sizes), np.bool_)
+        small = self.suppression.small(found.sizes)
         classes: Classes | None = None
         feasible = int(found.sizes[small].sum()) <= self.problem.limit
         hidden = small
-        if feasible and (self._others or not self._plain or self.problem.suppressed == "star"):
+        if feasible and not self.suppression.by_size:
             classes = self.rollup.classes(found)
-            feasible, hidden = self._hide(classes, small)
+            feasible, hidden = self.suppression.hide(classes, small)
         feasible = feasible and not bool(hidden.all())
         hopeless = not feasible if self.monotone else int(found.sizes[small].sum()) > self.problem.limit
         loss = self._loss(found, hidden, classes) if feasible or self.costs is None else _UNKNOWN
@@ -97,40 +93,6 @@ class Checker:
         if self.monotone:
             return loss.surcharge
         return self._loss(found, small, None).surcharge if small.any() else 0.0
-
-    def _hide(self, classes: Classes, hidden: NDArray[np.bool_]) -> tuple[bool, NDArray[np.bool_]]:
-        """Take out failing classes until none is left; tells whether that stays within the limit."""
-        models = self._others if self._plain else self.problem.models
-        hidden = hidden.copy()
-        while True:
-            left = np.flatnonzero(~hidden)
-            if not len(left):
-                return False, hidden
-            shown = classes.take(~hidden) if len(left) < classes.count else classes
-            failing = self._failing(shown, models)
-            hidden[left[failing]] = True
-            if int(classes.sizes[hidden].sum()) > self.problem.limit:
-                return False, hidden
-            if not len(failing):
-                return self._star_passes(classes, hidden), hidden
-            if self._plain:
-                models = tuple(m for m in models if not m.kept_by_removal)
-
-    def _failing(self, shown: Classes, models: tuple[Model, ...]) -> NDArray[np.int64]:
-        """Every class that some model refuses; stops early when that is already too much."""
-        failing = np.zeros(0, np.int64)
-        for model in models:
-            failing = np.union1d(failing, judge(model, shown, self.problem.reading).failing)
-            if int(shown.sizes[failing].sum()) > self.problem.limit:
-                break
-        return failing
-
-    def _star_passes(self, classes: Classes, hidden: NDArray[np.bool_]) -> bool:
-        """Whether the group of suppressed rows, where it is published, meets the requirement too."""
-        if self.problem.suppressed == "remove" or self.problem.exempt or not hidden.any():
-            return True
-        starred = classes.starred(hidden)
-        return all(judge(model, starred, self.problem.reading).holds for model in self.problem.models)
 
     def _loss(self, found: Frequencies, hidden: NDArray[np.bool_], classes: Classes | None) -> Loss:
         rulers = tuple(levels[level] for levels, level in zip(self._rulers, found.levels, strict=True))
@@ -152,10 +114,3 @@ class Checker:
         )
         labels = tuple(h.levels[level].labels for h, level in zip(self.problem.hierarchies, found.levels, strict=True))
         return narrow.merged(found.keys, labels, found.ids, len(found.sizes))
-
-
-def _judged_alone(problem: Problem) -> bool:
-    """Whether each class is judged by its own rows, and not by others that an unknown value makes it match."""
-    if not any(h.missing is not None for h in problem.hierarchies) or problem.reading == "value":
-        return True
-    return problem.reading == "strict" and all(model.kept_by_merging for model in problem.models)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, cast
 
-from sfumato.ground.errors import Infeasible
+from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.models.judge import judge
 from sfumato.models.verdict import Model, one_class, titled
 from sfumato.publish.problem import Problem
@@ -21,6 +21,16 @@ def refuse_unreachable(problem: Problem) -> None:
         sure = model.kept_by_growth or (problem.limit == 0 and model.kept_by_merging)
         if sure and not (verdict := model.reachable(problem.cells)).holds:
             raise Infeasible(f"{described(model)} is out of reach: {verdict.note}. {_nearest(problem, model)}")
+
+
+def refuse_models(problem: Problem, name: str) -> None:
+    """Refuse models that do not judge classes one by one, or that joining classes that read alike could break."""
+    for model in problem.models:
+        if model.counts_anew or not model.kept_by_merging:
+            raise PlanError(
+                f"algorithm.name: {name} judges groups one by one and joins those that read alike, which "
+                f"{described(model)} does not allow; use optimal"
+            )
 
 
 def why_nothing_fits(problem: Problem) -> str:

@@ -1,0 +1,122 @@
+"""``sfumato frontier``: many releases of one table, compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.release import show, summary
+from sfumato.cli.show import Json, say, say_json, table, watched
+
+if TYPE_CHECKING:
+    from sfumato.workflow.frontier import Frontier
+    from sfumato.workflow.plan import Plan
+    from sfumato.workflow.release import Release
+
+
+def frontier(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file; its [frontier] says what is compared.")],
+    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The folder for chart and tables; a run that was stopped goes on.")
+    ] = Path("frontier"),
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a key of the plan: --set privacy.k_anonymity=10")
+    ] = None,
+    algorithms: Annotated[
+        str | None, typer.Option("--algorithms", help="Names, instead of the plan's: --algorithms optimal,mondrian")
+    ] = None,
+    grid: Annotated[
+        list[str] | None, typer.Option("--grid", help="Values of a key: --grid privacy.k_anonymity=2,5,10")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option("--seconds", help="Begin no point after this time.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="How many processes work at once.")] = None,
+    number: Annotated[
+        int | None, typer.Option("--pick", help="Make the release of this point again, as a bundle.")
+    ] = None,
+    bundle: Annotated[
+        Path | None, typer.Option("--bundle", help="The bundle that --pick writes; point-N by default.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let --pick replace an existing bundle.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare algorithms and parameters by privacy and utility."""
+    from sfumato.workflow.frontier import frontier as compare
+    from sfumato.workflow.frontier_files import content
+
+    loaded = _loaded(plan, data, changes, algorithms=algorithms, grid=grid or (), seconds=seconds, jobs=jobs)
+    if number is not None:
+        _pick(loaded, number, output, bundle or Path(f"point-{number}"), force=force, as_json=as_json)
+        return
+    with watched(quiet=as_json) as work:
+        found = compare(loaded, folder=output, work=work)
+    if as_json:
+        say_json({"folder": str(output), **content(found)})
+    else:
+        _show(found, plan)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
+
+
+def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: Any) -> Plan:
+    """The plan, with what the command line says instead."""
+    from dataclasses import replace
+
+    from sfumato.workflow.plan import Plan, with_input
+
+    loaded = Plan.load(plan, changes or [])
+    loaded = replace(loaded, frontier=loaded.frontier.changed(**said))
+    return loaded if data is None else with_input(loaded, data)
+
+
+def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, as_json: bool) -> None:
+    """Make one point again, write its bundle, and say whether it is what the frontier had."""
+    from sfumato.workflow.frontier import pick, recorded
+
+    known = recorded(plan, number, folder)
+    with watched(quiet=as_json) as work:
+        made, checked = pick(plan, number, bundle, force=force, work=work)
+        work.advance("write and verify", 1, 1)
+    same = None if known is None else _same(made, known)
+    if as_json:
+        say_json({**summary(made, checked, bundle), "point": number, "same_utility": same})
+        return
+    show(made, bundle, None)
+    said = {None: f"was not made in {folder} before", True: "loses what it lost there", False: "DIFFERS from it"}[same]
+    say(f"Point {number} of {folder} {said}. Publish one point only: two releases of the same rows tell more together.")
+
+
+def _same(made: Release, known: Any) -> bool:
+    """Whether a release has the utility of a recorded point; a search that stops by the clock may find another."""
+    from sfumato.release.manifest import plain
+
+    return bool(plain(dict(made.utility)) == known.get("utility"))
+
+
+def _show(found: Frontier, plan: Path) -> None:
+    """The table, and where the chart is."""
+    from sfumato.report.frontier_charts import written
+    from sfumato.report.frontier_page import verdict
+    from sfumato.workflow.frontier_facts import facts
+
+    told = facts(found)
+    axes = [*told.privacy[:2], *told.utility]
+    rows: list[list[object]] = []
+    for point in told.points:
+        values = zip((*point.privacy[:2], *point.utility), axes, strict=True)
+        figures = ["" if value is None else written(value, axis.how) for value, axis in values]
+        mark = "*" if point.number in told.front else ""
+        rows.append([f"{point.number}{mark}", told.series[point.series], *point.parameters, *figures, point.status])
+    table(["point", "algorithm", *told.keys, *(axis.name for axis in axes), "status"], rows)
+    reasons = dict.fromkeys(point.reason for point in told.points if point.reason and point.status != "not run")
+    for reason in reasons:
+        numbers = ", ".join(str(point.number) for point in told.points if point.reason == reason)
+        say(f"  {numbers}: {reason}")
+    say(f"{verdict(told)} A star marks points that no other beats on {axes[0].name} and {told.utility[0].name}.")
+    if told.ended("not run"):
+        say("The time was up. The same command goes on where this one stopped.")
+    say(f"{found.folder / 'frontier.html'} shows them: for you only, do not publish it.")
+    if told.front:
+        say(f"Next: sfumato frontier {plan} -o {found.folder} --pick {told.front[0]} --bundle OUT")

@@ -1,0 +1,25 @@
+"""The compiler, with types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_WITHIN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def compiled(function: F) -> F:
+    """The function in machine code, made at its first call and kept in a file for the next process.
+
+    The file is renewed when the function's own file changes; so functions that call each other live in one file.
+    """
+    return cast("F", njit(cache=True, error_model="numpy")(function))
+
+
+def compiled_within(function: F) -> F:
+    """The same for a function that only compiled ones call: quicker to compile, and kept with those."""
+    return cast("F", njit(error_model="numpy", **_WITHIN)(function))

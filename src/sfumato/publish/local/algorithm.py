@@ -1,0 +1,115 @@
+"""Local recoding along the lattice: each row gets the labels of a cheap node at which it is not alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from sfumato.ground.arguments import one_of
+from sfumato.ground.errors import Infeasible
+from sfumato.ground.work import Work
+from sfumato.publish.labels import recoded
+from sfumato.publish.lattice.greedy import greedy
+from sfumato.publish.lattice.optimal import optimal
+from sfumato.publish.lattice.reach import refuse_models, refuse_unreachable, why_nothing_fits
+from sfumato.publish.lattice.space import MOST_NODES
+from sfumato.publish.local.ascending import ascend, costs_of
+from sfumato.publish.local.carve import carved
+from sfumato.publish.local.groups import Groups
+from sfumato.publish.mondrian import mondrian
+from sfumato.publish.problem import Grain, Outcome, Problem
+
+Method = Literal["nodes", "optimum"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """Give each row the labels of a cheap node of the lattice at which enough others are like it.
+
+    Claim: every class meets every model; each shows the lowest labels that cover its values.
+    How: ``nodes`` takes the nodes of the lattice from the cheapest on; the classes of not yet placed rows that pass
+        there are placed; where Mondrian loses less, its cuts are taken. ``optimum`` applies the optimal search with
+        free suppression again and again to the rows that it suppressed, and takes the plain optimum where that loses
+        less. What no node places is cut by Mondrian. A class is placed only if what is left still passes as a whole.
+        For t-closeness rows are told apart: of a class that fails, the largest part that passes is placed.
+    Needs: models that judge classes one by one and that joining classes cannot break.
+    Cost: nodes times the cells that are left, which become few.
+    Source: local recoding by repeated full-domain recoding as in Prasser et al. 2020 (ARX).
+    """
+
+    method: Method = "nodes"
+    """Whether nodes are taken from the cheapest on, or the optimum is applied again."""
+
+    def __post_init__(self) -> None:
+        one_of("method", self.method, get_args(Method))
+
+    def grain(self, problem: Problem) -> Grain:
+        """Rows where a part of a class may be placed, cells otherwise."""
+        return "rows" if self.method == "nodes" and carved(problem) is not None else "cells"
+
+    def __call__(self, problem: Problem, work: Work) -> Outcome:
+        """Place rows until none is left."""
+        refuse_models(problem, "local")
+        refuse_unreachable(problem)
+        groups = Groups(problem)
+        rounds = ascend(groups, costs_of(problem), work) if self.method == "nodes" else _again(groups, work)
+        groups.settle()
+        _cut_rest(groups, work)
+        found = finished(groups, {"groups": groups.count, self.method: rounds})
+        return _better(found, problem, work, self.method)
+
+
+def finished(groups: Groups, effort: dict[str, int | float | str]) -> Outcome:
+    """The outcome of the groups; cells of none are suppressed."""
+    problem, suppressed = groups.problem, groups.of < 0
+    if suppressed.all() or int(problem.cells.sizes[suppressed].sum()) > problem.limit:
+        raise Infeasible(why_nothing_fits(problem))
+    made = recoded(problem, np.where(suppressed, groups.count, groups.of), groups.count + int(suppressed.any()))
+    return Outcome.of(problem, made, suppressed, effort)
+
+
+def _better(found: Outcome, problem: Problem, work: Work, method: Method) -> Outcome:
+    """What was found, or where that loses less the plain optimum, or Mondrian's cuts."""
+    plain, name = (_search(problem), "optimum") if method == "optimum" else (mondrian, "cuts")
+    try:
+        other = plain(problem if method == "optimum" else replace(problem, limit=0), work)
+    except Infeasible:
+        return found
+    return replace(other, effort={**found.effort, **other.effort, "taken": name}) if other.loss < found.loss else found
+
+
+def _search(problem: Problem) -> Callable[[Problem, Work], Outcome]:
+    return greedy if problem.nodes > MOST_NODES else optimal
+
+
+def _again(groups: Groups, work: Work) -> int:
+    """Apply the optimum to what is left until it places nothing more."""
+    rounds = 0
+    search = _search(groups.problem)
+    while len(groups.left) and not work.expired:
+        rest = replace(groups.problem, cells=groups.pool, limit=groups.pool.rows, suppressed="remove", exempt=False)
+        try:
+            found = search(rest, work)
+        except Infeasible:
+            break
+        ids, count = groups.at(found.levels or ())
+        rounds += 1
+        before = len(groups.left)
+        groups.place(np.where(found.suppressed, -1, ids), count)
+        if len(groups.left) == before:
+            break
+    return rounds
+
+
+def _cut_rest(groups: Groups, work: Work) -> None:
+    """Cut what is left by Mondrian, where it passes as a whole."""
+    if not len(groups.left) or not groups.rest_passes():
+        return
+    rest = replace(groups.problem, cells=groups.pool, limit=0)
+    found = mondrian(rest, work)
+    view = found.recoding(rest)
+    _, ids = np.unique(view.keys, axis=1, return_inverse=True)
+    groups.place(ids.reshape(-1).astype(np.int64), int(ids.max()) + 1)

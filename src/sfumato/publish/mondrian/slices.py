@@ -1,0 +1,133 @@
+"""Groups as slices of the cells' order, and the cutting of all of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.kernels.cut_codes import WEIGHED
+from sfumato.group.keys import Ids
+from sfumato.group.tally import Tally
+from sfumato.publish.mondrian.columns import Columns
+from sfumato.utility.view import Reals
+
+Marks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slices:
+    """Groups, the cut that each was given last, and what they cost."""
+
+    ends: NDArray[np.int64]
+    """First cell, end, and where the second side of the cut begins: -1 if there is none."""
+    tried: Reals
+    """The key of the cut."""
+    numbers: Ids
+    """The number of the cut, -1 before the first."""
+    loss: Reals
+    """What the group costs uncut, where that was asked for."""
+
+    @classmethod
+    def of(cls, starts: Ids, ends: Ids) -> Slices:
+        """Groups that were never cut."""
+        none = np.full(len(starts), -1, np.int64)
+        return cls(
+            ends=np.array([starts, ends, none]),
+            tried=np.full(len(starts), -np.inf),
+            numbers=none.copy(),
+            loss=np.zeros(len(starts)),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many groups there are."""
+        return len(self.numbers)
+
+    @property
+    def lengths(self) -> Ids:
+        """How many cells each has."""
+        return np.asarray(self.ends[1] - self.ends[0])
+
+    @property
+    def cut(self) -> Marks:
+        """Which of them have a cut."""
+        return np.asarray(self.ends[2] >= 0)
+
+    @property
+    def places(self) -> Ids:
+        """The places of all their cells, group after group."""
+        lengths = self.lengths
+        return np.repeat(self.ends[0] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+
+    def take(self, which: Marks) -> Slices:
+        """Some of them."""
+        return Slices(
+            ends=np.ascontiguousarray(self.ends[:, which]),
+            tried=self.tried[which],
+            numbers=self.numbers[which],
+            loss=self.loss[which],
+        )
+
+    def copy(self) -> Slices:
+        """The same, to be cut on."""
+        return self.take(np.ones(self.count, np.bool_))
+
+    def packed(self) -> Slices:
+        """The same as slices of an order that holds only their cells."""
+        ends = self.ends - self.ends[0] + np.cumsum(self.lengths) - self.lengths
+        return Slices(ends=ends, tried=self.tried, numbers=self.numbers, loss=self.loss)
+
+    def halves(self, shift: int = 0) -> Slices:
+        """The two sides of every group, so many cells further on: all first sides, then all second sides."""
+        start, end, middle = self.ends + shift
+        return Slices.of(np.append(start, middle), np.append(middle, end))
+
+    def __add__(self, other: Slices) -> Slices:
+        return Slices(
+            ends=np.concatenate([self.ends, other.ends], axis=1),
+            tried=np.append(self.tried, other.tried),
+            numbers=np.append(self.numbers, other.numbers),
+            loss=np.append(self.loss, other.loss),
+        )
+
+
+class Knife:
+    """Cuts groups of cells by a rule."""
+
+    def __init__(self, made: Columns, sizes: Ids, rule: NDArray[np.int64], target: Tally | None = None) -> None:
+        cells, values = len(sizes), made.labels.shape[1]
+        self.rule = rule
+        self._given = (
+            made.keys,
+            sizes.astype(np.int64),
+            made.labels,
+            made.prices,
+            made.place,
+            made.kinds,
+            _entries(target, values),
+        )
+        self._room = (np.zeros((5, values), np.int64), np.zeros((4, values)), np.empty(cells, np.int64))
+
+    def __call__(self, order: Ids, out: Ids, groups: Slices, *, weighed: bool = False) -> None:
+        """Give every group its next cut, and write its cells to ``out`` with the first side first."""
+        from sfumato.ground.kernels.cuts import cut_groups
+
+        self.rule[WEIGHED] = weighed
+        cut_groups(
+            *self._given, self.rule, order, out, groups.ends, groups.tried, groups.numbers, groups.loss, *self._room
+        )
+
+
+def _entries(target: Tally | None, values: int) -> tuple[Ids, NDArray[np.int32], Reals, Reals] | None:
+    """The classes of every cell, and room to count them."""
+    if target is None:
+        return None
+    begins = np.searchsorted(target.owners, np.arange(target.classes + 1))
+    return (
+        begins,
+        target.codes.astype(np.int32),
+        target.counts.astype(np.float64),
+        np.zeros((values + 2, len(target.values))),
+    )
