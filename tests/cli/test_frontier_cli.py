@@ -75,6 +75,10 @@ def test_it_runs_resumes_and_picks(run, place: Path):
     assert forced.code == 0
     assert "was not made in" in forced.out
     assert "Publish one point only" in forced.out
+    others = run("frontier", place / "plan.toml", "-o", place / "out", "--algorithms", "datafly", "--pick", 1)
+    assert (others.code, "as in the run that made it" in others.err) == (2, True)
+    none = run("frontier", place / "plan.toml", "-o", place / "out", "--algorithms", ",")
+    assert (none.code, "no algorithm is named" in none.err) == (2, True)
     assert not (place / "new").exists()
 
 

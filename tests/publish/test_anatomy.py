@@ -169,6 +169,19 @@ def test_parquet_missing_values_and_a_taken_name(tmp_path: Path):
     assert made.write(tmp_path / "out").holds
 
 
+def test_names_that_the_tables_use_themselves(tmp_path: Path):
+    frame = PATIENTS.with_columns(group=pl.lit("x"))
+    made = sf.release(plan(), frame)
+    assert made.rows.columns == ["job", "sex", "age", "group_2"]
+    assert made.write(tmp_path / "one").holds
+    columns = {**plan().columns, "count": plan().columns["disease"]}
+    del columns["disease"]
+    asked = sf.Plan(columns=columns, privacy=plan().privacy, algorithm=plan().algorithm)
+    made = sf.release(asked, PATIENTS.rename({"disease": "count"}))
+    assert made.sensitive.columns == ["group", "count", "rows"]
+    assert made.write(tmp_path / "two").holds
+
+
 def test_refusals():
     with pytest.raises(sf.PlanError, match="meets l-diversity only"):
         sf.release(sf.Plan(columns=plan().columns, privacy={"k_anonymity": 2}, algorithm=plan().algorithm), PATIENTS)

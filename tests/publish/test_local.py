@@ -87,6 +87,28 @@ def test_every_class_passes_and_labels_cover(quasi, data, models, way, limit, ro
             assert label in {level.labels[level.parent[code]] for level in hierarchy.levels}
 
 
+@settings(max_examples=150, deadline=None)
+@given(
+    quasi=quasi_rows(most=20, columns=2),
+    data=st.data(),
+    models=st.sampled_from(MODELS),
+    way=st.sampled_from(WAYS),
+    share=st.sampled_from([0.2, 1.0]),
+    exempt=st.booleans(),
+)
+def test_starred_rows_are_published_and_pass(quasi, data, models, way, share, exempt):
+    many = len(next(iter(quasi.values())))
+    sensitive = data.draw(st.lists(st.sampled_from("123"), min_size=many, max_size=many))
+    limit = int(share * many)
+    problem = problem_of(quasi, sensitive, models, limit=limit, suppressed="star", exempt=exempt)
+    try:
+        found = way(problem, Work())
+    except Infeasible:
+        return
+    assert not found.suppressed.any()
+    check_outcome(problem, found)
+
+
 @settings(max_examples=60, deadline=None)
 @given(quasi=quasi_rows(most=25, columns=2), k=st.integers(1, 4))
 def test_never_worse_than_the_optimum_it_starts_from(quasi, k):

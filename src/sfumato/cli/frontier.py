@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from sfumato.cli.release import show, summary
 from sfumato.cli.show import Json, say, say_json, table, watched
+from sfumato.ground.errors import PlanError
 
 if TYPE_CHECKING:
     from sfumato.workflow.frontier import Frontier
@@ -55,9 +57,26 @@ def frontier(
     if as_json:
         say_json({"folder": str(output), **content(found)})
     else:
-        _show(found, plan)
+        _show(found, _again(plan, output, data, changes, algorithms, grid))
     if found.exit_code:
         raise typer.Exit(found.exit_code)
+
+
+def _again(
+    plan: Path,
+    output: Path,
+    data: Path | None,
+    changes: list[str] | None,
+    algorithms: str | None,
+    grid: list[str] | None,
+) -> str:
+    """The command that numbers points in the same way."""
+    said = ["sfumato", "frontier", str(plan), "-o", str(output)]
+    said += [] if data is None else ["--input", str(data)]
+    said += [] if algorithms is None else ["--algorithms", algorithms]
+    said += [word for change in changes or [] for word in ("--set", change)]
+    said += [word for line in grid or [] for word in ("--grid", line)]
+    return shlex.join(said)
 
 
 def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: Any) -> Plan:
@@ -76,6 +95,11 @@ def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, a
     from sfumato.workflow.frontier import pick, recorded
 
     known = recorded(plan, number, folder)
+    if known is None and (folder / "points.json").exists():
+        raise PlanError(
+            f"--pick {number}: {folder} has no such point of this plan; give --input, --set, --grid and --algorithms "
+            "as in the run that made it, or -o another folder"
+        )
     with watched(quiet=as_json) as work:
         made, checked = pick(plan, number, bundle, force=force, work=work)
         work.advance("write and verify", 1, 1)
@@ -95,7 +119,7 @@ def _same(made: Release, known: Any) -> bool:
     return bool(plain(dict(made.utility)) == known.get("utility"))
 
 
-def _show(found: Frontier, plan: Path) -> None:
+def _show(found: Frontier, again: str) -> None:
     """The table, and where the chart is."""
     from sfumato.report.frontier_charts import written
     from sfumato.report.frontier_page import verdict
@@ -119,4 +143,4 @@ def _show(found: Frontier, plan: Path) -> None:
         say("The time was up. The same command goes on where this one stopped.")
     say(f"{found.folder / 'frontier.html'} shows them: for you only, do not publish it.")
     if told.front:
-        say(f"Next: sfumato frontier {plan} -o {found.folder} --pick {told.front[0]} --bundle OUT")
+        say(f"Next: {again} --pick {told.front[0]} --bundle OUT")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -43,7 +43,7 @@ class Anatomy:
                     f"algorithm.name: anatomy publishes quasi-identifiers unchanged and meets l-diversity only, not "
                     f"{described(model)}; use mondrian, local or optimal"
                 )
-        refuse_unreachable(problem)
+        refuse_unreachable(replace(problem, limit=0))
         column = sensitive_column(problem, "anatomy") or ""
         size = group_size(problem, column, "anatomy")
         drawn = work.chance.generator().permutation(problem.cells.count)

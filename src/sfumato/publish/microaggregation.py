@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -51,7 +51,7 @@ class Microaggregation:
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """Group, join what is refused, and show the means."""
         refuse_models(problem, "microaggregation")
-        refuse_unreachable(problem)
+        refuse_unreachable(replace(problem, limit=0))
         points = standardized(problem)
         k = asked_k(problem.models)
         groups = np.zeros(len(points), np.int64)
@@ -63,8 +63,7 @@ class Microaggregation:
             work.advance("group", int(rows[-1]) + 1, len(points) + 1)
         groups, count = _joined(problem, points, groups, count)
         made = recoded(problem, groups, count, self.output)
-        effort = {"groups": count, "lost_variance": lost_variance(points, groups, count)}
-        return Outcome.of(problem, made, np.zeros(len(points), np.bool_), effort)
+        return Outcome.of(problem, made, np.zeros(len(points), np.bool_), {"groups": count})
 
 
 def standardized(problem: Problem) -> Points:

@@ -40,8 +40,9 @@ class Apart:
         return {"group": self.group, "column": self.column.name, "type": self.column.kind}
 
 
-COUNT = "count"
-"""The column of the sensitive table that counts."""
+def count_column(sensitive: str) -> str:
+    """The column of the sensitive table that counts: another name than that of the sensitive column."""
+    return "count" if sensitive != "count" else "rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

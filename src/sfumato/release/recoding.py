@@ -15,7 +15,7 @@ from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.chance import Chance
 from sfumato.release.pseudonyms import Pseudonyms
-from sfumato.release.published import COUNT
+from sfumato.release.published import count_column
 
 SuppressedRows = Literal["remove", "star"]
 
@@ -34,7 +34,7 @@ class Buckets:
     def table(self, cells: pl.Series) -> pl.DataFrame:
         """The values of each group, with their counts, sorted."""
         pairs = pl.DataFrame([pl.Series(self.name, self.of_row), _plain(cells).alias(self.column)])
-        counted = pairs.group_by(self.name, self.column).agg(pl.len().cast(pl.Int64).alias(COUNT))
+        counted = pairs.group_by(self.name, self.column).agg(pl.len().cast(pl.Int64).alias(count_column(self.column)))
         return counted.sort(self.name, self.column)
 
 

@@ -16,7 +16,7 @@ from sfumato.group.classes import Classes
 from sfumato.models.verdict import Model
 from sfumato.release.bundle import MANIFEST, REPORT, sha256
 from sfumato.release.manifest import load, plain, seal_holds
-from sfumato.release.published import COUNT, Published
+from sfumato.release.published import Published, count_column
 from sfumato.utility.view import Metric
 from sfumato.verify.consistency import consistent, evidence_fits
 from sfumato.verify.evidence import all_stars, counted_alike, evidence, groups_apart, required
@@ -114,7 +114,7 @@ def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) 
         sensitive = _member(folder, files[1], "file of sensitive values")
         yield _same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
         values = _read(sensitive, published)
-        wanted = [published.apart.group, published.apart.column.name, COUNT]
+        wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
         yield _same("columns of the sensitive values", list(values.names), wanted)
         if list(values.names) != wanted:
             return

@@ -153,7 +153,7 @@ class Catalog:
 
     def named_algorithm(self, name: str, options: Options) -> Algorithm:
         """An algorithm with its options; one that it does not have is refused by its path."""
-        part = auto if name == "auto" else _named(name, self.algorithms, "algorithm.name")
+        part = _named(name, {"auto": auto, **self.algorithms}, "algorithm.name")
         known = tuple(one.name for one in fields(part)) if isinstance(part, type) else ()
         for key in options:
             if key not in known:

@@ -59,6 +59,8 @@ class FrontierPlan:
         tree: dict[str, Any] = {"algorithms": list(self.algorithms), "metrics": list(self.metrics)}
         if algorithms is not None:
             tree["algorithms"] = [name.strip() for name in algorithms.split(",") if name.strip()]
+            if not tree["algorithms"]:
+                raise PlanError(f"--algorithms {algorithms}: no algorithm is named; use --algorithms optimal,mondrian")
         given = {"seconds": self.seconds if seconds is None else seconds, "jobs": self.jobs if jobs is None else jobs}
         made = FrontierPlan.of(Keys.of(tree | {k: v for k, v in given.items() if v is not None}, "frontier"))
         return replace(made, grid={**self.grid, **dict(map(_spoken, grid))})

@@ -197,7 +197,7 @@ def _buckets(plan: Plan, prepared: Prepared, outcome: Outcome) -> Buckets | None
             f"columns: {plan.algorithm.name} publishes {column!r} apart; other sensitive columns would stand beside "
             f"unchanged quasi-identifiers, but the plan has {listed(prepared.schema.sensitive)}"
         )
-    taken = [name for name, role in prepared.schema.roles.items() if role is not Role.DROP]
+    taken = prepared.table.names
     name = next(name for name in ("group", *(f"group_{n}" for n in range(2, len(taken) + 3))) if name not in taken)
     count = int(outcome.buckets.max(initial=-1)) + 1
     numbers = Chance(seed=plan.algorithm.seed).generator().permutation(count)

@@ -55,6 +55,7 @@ class Local:
         refuse_models(problem, "local")
         refuse_unreachable(problem)
         groups = Groups(problem)
+        problem = groups.problem
         rounds = ascend(groups, costs_of(problem), work) if self.method == "nodes" else _again(groups, work)
         groups.settle()
         _cut_rest(groups, work)
@@ -98,7 +99,7 @@ def _again(groups: Groups, work: Work) -> int:
         ids, count = groups.at(found.levels or ())
         rounds += 1
         before = len(groups.left)
-        groups.place(np.where(found.suppressed, -1, ids), count)
+        groups.place(groups.fitting(np.where(found.suppressed, -1, ids), count), count)
         if len(groups.left) == before:
             break
     return rounds

@@ -43,8 +43,7 @@ class Carving:
         """The groups' numbers, -1 for cells that are in no passing group."""
         if self.model is not None:
             ids = self._closer(ids, count)
-        fine = self.groups.passing(ids, count)
-        return np.where((ids >= 0) & fine[ids], ids, -1)
+        return self.groups.fitting(ids, count)
 
     def _closer(self, ids: Ids, count: int) -> Ids:
         """Of every group large enough, the largest part whose shares are within t."""

@@ -62,8 +62,9 @@ class CellSuppression:
         found = _BASES[self.base](replace(problem, limit=room, suppressed="remove"), work)
         levels = found.levels or ()
         groups = Groups(problem)
+        problem = groups.problem
         ids, count = groups.at(levels)
-        groups.place(np.where(found.suppressed, -1, ids), count)
+        groups.place(groups.fitting(np.where(found.suppressed, -1, ids), count), count)
         aside = int(groups.pool.rows)
         either = replace(problem, hierarchies=_either(problem, levels))
         back = Groups(either)

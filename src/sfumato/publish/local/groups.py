@@ -21,7 +21,8 @@ class Groups:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+        # a row of nothing but stars is a class like others: none is left out where suppressed rows are published
+        self.problem = problem = replace(problem, limit=0) if problem.suppressed == "star" else problem
         cells = problem.cells
         self.of: Ids = np.full(cells.count, -1, np.int64)
         self.count = 0
@@ -57,6 +58,10 @@ class Groups:
                 return fine
             grouped = grouped if not len(failing) else self._grouped(self._kept(ids, fine), sizes[fine])
         return fine
+
+    def fitting(self, ids: Ids, count: int) -> Ids:
+        """The numbers of the groups that pass, -1 for cells of the others."""
+        return np.where((ids >= 0) & self.passing(ids, count)[ids], ids, -1)
 
     def place(self, ids: Ids, count: int) -> None:
         """Put the left cells with a number into new groups, as long as what is left can still be published."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -48,7 +48,7 @@ class OneDimensional:
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """Group the rows along the line."""
-        refuse_unreachable(problem)
+        refuse_unreachable(replace(problem, limit=0))
         column = sensitive_column(problem, "hilbert")
         size = group_size(problem, column, "hilbert")
         places = self._places(problem)
