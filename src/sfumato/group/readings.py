@@ -18,6 +18,10 @@ from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct, representatives, total
 from sfumato.group.tally import Tally
 
+_FEW = 64
+"""With unknown values in more combinations of columns than this, classes are compared one by one."""
+_PAIRS = 2**22
+
 
 def has_wildcards(classes: Classes) -> bool:
     """Whether any class has an unknown quasi-identifier."""
@@ -30,6 +34,8 @@ def matched(classes: Classes) -> Classes:
     if not unknown.any():
         return classes
     kinds, kind_of = np.unique(unknown, axis=1, return_inverse=True)
+    if kinds.shape[1] > _FEW:
+        return _matched_one_by_one(classes, unknown)
     kind_of = kind_of.reshape(-1)
     sizes = np.zeros_like(classes.sizes)
     entries: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]]] = {
@@ -48,6 +54,42 @@ def matched(classes: Classes) -> Classes:
                 entries[name].append(_spread(tally.merged(where, count), here, mine_ids))
     tallies = {name: _summed(classes.tallies[name], parts) for name, parts in entries.items()}
     return replace(classes, sizes=sizes, tallies=tallies)
+
+
+def _matched_one_by_one(classes: Classes, unknown: NDArray[np.bool_]) -> Classes:
+    """The same by comparing every two classes, for tables with unknown values in very many combinations of columns."""
+    from sfumato.ground.kernels.matching import matching
+
+    order = np.argsort([-len(np.unique(codes)) for codes in classes.keys], kind="stable")
+    keys, holes = np.ascontiguousarray(classes.keys[order].T), np.ascontiguousarray(unknown[order].T)
+    counts, sizes = np.zeros(classes.count, np.int64), np.zeros_like(classes.sizes)
+    matching(keys, holes, 0, counts, np.zeros(0, np.int64), fill=False)
+    parts: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]]] = {
+        name: [] for name in classes.tallies
+    }
+    ends = np.searchsorted(np.cumsum(counts), np.arange(_PAIRS, int(counts.sum()) + _PAIRS, _PAIRS), side="right")
+    first = 0
+    for last in np.unique(np.append(ends, classes.count)).tolist():
+        last = max(last, min(first + 1, classes.count))  # noqa: PLW2901  a class is never cut in two
+        mine = counts[first:last]
+        theirs = np.zeros(int(mine.sum()), np.int64)
+        matching(keys, holes, first, mine.copy(), theirs, fill=True)
+        owners = np.repeat(np.arange(first, last), mine)
+        sizes[first:last] = total(owners - first, classes.sizes[theirs], last - first)
+        for name, tally in classes.tallies.items():
+            parts[name].append(_added(tally, owners, theirs))
+        first = last
+    return replace(classes, sizes=sizes, tallies={name: _summed(classes.tallies[name], parts[name]) for name in parts})
+
+
+def _added(
+    tally: Tally, owners: NDArray[np.int64], theirs: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """The entries that each owner gets from a class that matches it, one line per owner and value."""
+    held, codes, counts = _spread(tally, owners, theirs)
+    entry, entries = distinct((held.astype(np.int32), codes), (tally.classes, len(tally.values)), len(held))
+    place = representatives(entry, entries)
+    return held[place], codes[place], total(entry, counts, entries)
 
 
 def resolved(classes: Classes, column: str) -> Iterator[Classes]:
