@@ -7,12 +7,23 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import anjana_race
+import comparison
+import cost
 import grouping
 import judging
+import k_optimize
 import lattice
 import mondrian
 import searches
+import twenty
 from measure import machine
+
+SHORT = (grouping, lattice, searches, mondrian, judging, anjana_race)
+LONG = (k_optimize, comparison, twenty, cost)
+"""Half an hour together; they draw the docs' pictures too."""
+WITH_LONG = True
+"""Whether the long ones run; without them RESULTS.md has the short ones only."""
 
 
 def main() -> None:
@@ -23,7 +34,7 @@ def main() -> None:
         f"By `make bench` on {machine()}. Times are wall clock; ratios are of one and the same run.",
         "",
     ]
-    for benchmark in (grouping, lattice, searches, mondrian, judging):
+    for benchmark in (*SHORT, *(LONG if WITH_LONG else ())):
         found = (
             f"{benchmark.main()}\n`python benchmarks/{benchmark.__name__}.py`: {(benchmark.__doc__ or '').strip()}\n"
         )
