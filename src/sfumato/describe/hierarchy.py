@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
 from sfumato.describe.domains import DeclaredDomain, DeclaredRange, ObservedDomain
+from sfumato.describe.taxonomy import TOP, Taxonomy, Trunk, taxonomy
 from sfumato.ground.errors import HierarchyError
 
-TOP = "*"
+__all__ = ["TOP", "Hierarchy", "Level", "chain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,6 +48,8 @@ class Hierarchy:
     """The code of the missing value, which stays itself below the top."""
     declared: DeclaredDomain | DeclaredRange | None = None
     """What the publisher said the domain is, if anything."""
+    taxonomy: Taxonomy | None = None
+    """The tree that the levels were made from, where its leaves lie at different depths."""
 
     @property
     def height(self) -> int:
@@ -61,6 +64,20 @@ class Hierarchy:
         lifted[self.levels[low].parent] = self.levels[high].parent
         return lifted
 
+    def tree(self) -> Taxonomy:
+        """The hierarchy as a tree: the one it was made from, or else the one that its levels are."""
+        if self.taxonomy is not None:
+            return self.taxonomy
+        names = [[level.labels[place] for place in level.parent] for level in self.levels[-2::-1]]
+        trunks = [
+            (trunk[-1],) if code == self.missing else trunk for code, trunk in enumerate(zip(*names, strict=True))
+        ]
+        sizes: dict[Trunk, float] = {}
+        for depth, level in enumerate(self.levels[-2:0:-1], start=1):
+            sizes |= {trunk[:depth]: float(level.sizes[level.parent[c]]) for c, trunk in enumerate(trunks)}
+        leaf = 0.0 if self.continuous else 1.0
+        return taxonomy(trunks, sizes, total=self.total, height=self.height, leaf=leaf)
+
 
 def chain(
     domain: ObservedDomain,
@@ -70,6 +87,7 @@ def chain(
     total: float,
     continuous: bool = False,
     declared: DeclaredDomain | DeclaredRange | None = None,
+    taxonomy: Taxonomy | None = None,
 ) -> Hierarchy:
     """Bind levels to a column and prove that they are a hierarchy.
 
@@ -96,6 +114,7 @@ def chain(
         continuous=continuous,
         missing=None if domain.missing is None else len(domain.values),
         declared=declared,
+        taxonomy=taxonomy,
     )
 
 

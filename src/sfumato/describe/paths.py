@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.describe.domains import DeclaredDomain, ObservedDomain
 from sfumato.describe.hierarchy import TOP, Hierarchy, chain
+from sfumato.describe.taxonomy import Taxonomy, Trunk, taxonomy
 from sfumato.ground.errors import HierarchyError
 
 Tree = Mapping[str, Any]
@@ -47,7 +48,24 @@ class Paths:
             sizes,
             total=float(len(self.paths)),
             declared=DeclaredDomain(values=tuple(self.paths)),
+            taxonomy=self._taxonomy(domain, height=len(sizes) + 1),
         )
+
+    def _taxonomy(self, domain: ObservedDomain, *, height: int) -> Taxonomy | None:
+        """The tree as it was written, where levels had to be filled up; a missing value lies just below the root."""
+        if len({len(path) for path in self.paths.values()}) < 2:
+            return None
+        sizes: dict[Trunk, float] = {}
+        for leaf in self.paths:
+            trunk = self._trunk(leaf)
+            for depth in range(1, len(trunk) + 1):
+                sizes[trunk[:depth]] = sizes.get(trunk[:depth], 0.0) + 1.0
+        trunks = [self._trunk(value) for value in domain.values]
+        absent = [] if domain.missing is None else [(domain.missing,)]
+        return taxonomy([*trunks, *absent], sizes, total=float(len(self.paths)), height=height)
+
+    def _trunk(self, leaf: str) -> Trunk:
+        return (*reversed(self.paths[leaf]), leaf)
 
     def declared(self) -> dict[str, tuple[str, ...]]:
         """Every leaf with the labels above it, all equally long; what the publisher said, whatever the table has."""

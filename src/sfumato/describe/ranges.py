@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.describe.domains import DeclaredRange, ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy, chain
+from sfumato.describe.spans import Ends, Span
 from sfumato.ground.arguments import above, one_of, whole
 from sfumato.ground.errors import HierarchyError, ParameterError
 from sfumato.ground.shares import exact
@@ -57,7 +58,7 @@ class Intervals:
         low, high = self._limits(numbers)
         _refuse_outside(domain, numbers, low, high, self.outside)
         fixed = self.outside == "refuse"
-        ends = _Ends(
+        ends = Ends(
             low=low,
             high=high,
             low_known=fixed and self.low is not None,
@@ -104,8 +105,34 @@ class Quantiles:
             step = self.groups[0] // many
             cuts = sorted({float(mark) for mark in marks[step - 1 :: step] if numbers.min() < mark})
             levels.append(_by_cuts(numbers, cuts, float(numbers.min()), float(numbers.max())))
-        ends = _Ends(low=float(numbers.min()), high=float(numbers.max()), low_known=False, high_known=False)
+        ends = Ends(low=float(numbers.min()), high=float(numbers.max()), low_known=False, high_known=False)
         return _intervals(domain, levels, ends)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grown:
+    """Nothing between the number and the top: the intervals are left to an algorithm that finds its own."""
+
+    low: float | None = None
+    """The smallest possible number, if it is public."""
+    high: float | None = None
+    """The largest possible number, if it is public."""
+
+    def __post_init__(self) -> None:
+        """Refuse an empty range, or half of one."""
+        if (self.low is None) != (self.high is None):
+            raise ParameterError("low and high are declared together or not at all")
+        if self.low is not None and self.high is not None:
+            DeclaredRange(low=self.low, high=self.high)
+
+    def build(self, domain: ObservedDomain) -> Hierarchy:
+        """Bind to a numeric column; a value outside the limits is refused with its count."""
+        numbers = _numbers(domain)
+        if self.low is None or self.high is None:
+            return chain(domain, [[] for _ in domain.values], [], total=float(len(domain.values)))
+        _refuse_outside(domain, numbers, self.low, self.high, "refuse")
+        ends = Ends(low=self.low, high=self.high, low_known=True, high_known=True)
+        return _intervals(domain, [], ends, declared=DeclaredRange(low=self.low, high=self.high))
 
 
 def _numbers(domain: ObservedDomain) -> NDArray[np.float64]:
@@ -126,33 +153,8 @@ def _refuse_outside(
         shown = ", ".join(f"{domain.values[i]!r} ({domain.counts[i]} rows)" for i in beyond[:8])
         raise HierarchyError(
             f"hierarchy of {domain.column!r}: {shown} outside the limits {low:g} to {high:g}; "
-            'widen low and high, or set outside = "clamp"'
+            'widen low and high, or (for intervals) set outside = "clamp"'
         )
-
-
-Span = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ends:
-    """The limits of the whole range, and whether the publisher said them."""
-
-    low: float
-    high: float
-    low_known: bool
-    high_known: bool
-
-    def label(self, span: Span) -> str:
-        """The name of an interval; an end that was read off the data is not told, for it may be a suppressed row's."""
-        first, last = span[0] <= self.low and not self.low_known, span[1] >= self.high and not self.high_known
-        if first and last:
-            return "any"
-        if first:
-            return f"<{_plain(span[1])}"
-        if last:
-            return f">={_plain(span[0])}"
-        mark = "-" if span[0] >= 0 else " to "
-        return f"[{_plain(span[0])}{mark}{_plain(span[1])}{']' if span[1] >= self.high else ')'}"
 
 
 def _by_width(numbers: NDArray[np.float64], width: float, low: float, high: float) -> list[Span]:
@@ -171,7 +173,7 @@ def _by_cuts(numbers: NDArray[np.float64], cuts: Cuts, low: float, high: float) 
 
 
 def _intervals(
-    domain: ObservedDomain, levels: Sequence[list[Span]], ends: _Ends, *, declared: DeclaredRange | None = None
+    domain: ObservedDomain, levels: Sequence[list[Span]], ends: Ends, *, declared: DeclaredRange | None = None
 ) -> Hierarchy:
     """Bind the intervals of each level to the values of a column."""
     integers = domain.kind == "integer"
@@ -186,7 +188,3 @@ def _intervals(
         sizes.append(widths)
     total = ends.high - ends.low + (1 if integers else 0)
     return chain(domain, rows, sizes, total=total, continuous=not integers, declared=declared)
-
-
-def _plain(x: float) -> str:
-    return str(int(x)) if float(x).is_integer() else repr(float(x))

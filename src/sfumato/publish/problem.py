@@ -7,7 +7,7 @@ cell per row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
@@ -20,10 +20,12 @@ from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct, representatives, total
 from sfumato.models.judge import Reading
 from sfumato.models.verdict import Model
+from sfumato.publish.cut import ColumnCut
+from sfumato.publish.trail import Trail
 from sfumato.utility.view import Metric, Reals, Ruler, View
 
 Levels = tuple[int, ...]
-Form = Literal["levels", "boxes", "means"]
+Form = Literal["levels", "boxes", "means", "nodes", "intervals"]
 Grain = Literal["cells", "rows"]
 
 
@@ -81,7 +83,8 @@ class Recoded:
     rulers: tuple[Ruler, ...]
     """For each column, how much each of its labels hides."""
     forms: tuple[Form, ...] = ()
-    """For each column, what its labels are: hierarchy values (also where nothing is said), boxes or means."""
+    """For each column, what its labels are: hierarchy values (also where nothing is said), boxes or means; with one cut
+    through the column's tree, its nodes or intervals."""
 
     @classmethod
     def at(cls, problem: Problem, levels: Levels) -> Recoded:
@@ -94,6 +97,19 @@ class Recoded:
                 cells.keys.shape
             ),
             rulers=tuple(Ruler.at(h, level) for h, level in zip(problem.hierarchies, levels, strict=True)),
+        )
+
+    @classmethod
+    def under(cls, problem: Problem, cut: Sequence[ColumnCut]) -> Recoded:
+        """The recoding of a cut: equal values read alike, whatever the other columns say."""
+        cells = problem.cells
+        return cls(
+            labels=tuple(column.labels for column in cut),
+            keys=np.array([c.of_code[codes] for c, codes in zip(cut, cells.keys, strict=True)], np.int32).reshape(
+                cells.keys.shape
+            ),
+            rulers=tuple(column.ruler(hierarchy) for column, hierarchy in zip(cut, problem.hierarchies, strict=True)),
+            forms=tuple("nodes" if column.edges is None else "intervals" for column in cut),
         )
 
     def view(self, problem: Problem, suppressed: NDArray[np.bool_]) -> View:
@@ -120,6 +136,10 @@ class Outcome:
     """What the metric says, lower is better."""
     proven: bool
     """Whether no other node of the lattice can lose less."""
+    cut: tuple[ColumnCut, ...] | None = None
+    """For each column, the label of every value, where equal values always read alike."""
+    trail: Trail | None = None
+    """The steps by which it was reached, where each of them is a table of its own."""
     buckets: NDArray[np.int64] | None = None
     """The group of each row, where sensitive values are published apart by group."""
     effort: Mapping[str, int | float | str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from sfumato.data.bundled import bundled_hierarchy
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import read_hierarchy, tree_paths
-from sfumato.describe.ranges import Intervals, Quantiles
+from sfumato.describe.ranges import Grown, Intervals, Quantiles
 from sfumato.describe.texts import Dates, Flat, Mask, OrderedGroups, named_groups
 from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.workflow.keys import Keys
@@ -60,6 +60,11 @@ def _intervals(keys: Keys) -> Builder:
     )
 
 
+def _grown(keys: Keys) -> Builder:
+    keys.only("kind", "low", "high")
+    return Grown(low=keys.number("low"), high=keys.number("high"))
+
+
 def _quantiles(keys: Keys) -> Builder:
     keys.only("kind", "groups")
     return Quantiles(groups=cast("Any", keys.numbers("groups"))) if "groups" in keys.table else Quantiles()
@@ -94,6 +99,7 @@ def _flat(keys: Keys) -> Builder:
 
 _KINDS = {
     "intervals": _intervals,
+    "grown": _grown,
     "quantiles": _quantiles,
     "mask": _mask,
     "dates": _dates,

@@ -1,0 +1,42 @@
+"""The trail of a step-by-step search: every step is a table of its own, and a point at which one may stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One specialization (a label replaced by finer ones) or generalization (labels replaced by a coarser one)."""
+
+    column: str
+    """The quasi-identifier."""
+    coarse: str
+    """The label above: what is specialized, or what is made."""
+    fine: tuple[str, ...]
+    """The labels below, in order."""
+    score: float
+    """By which the step was chosen."""
+    anonymity: int
+    """Rows of the smallest class after the step."""
+    loss: float
+    """What the problem's metric says after the step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """The steps in order, with the figures before the first of them."""
+
+    direction: Literal["down", "up"]
+    """Whether steps specialize or generalize."""
+    score: str
+    """What the score is."""
+    anonymity: int
+    """Rows of the smallest class before the first step."""
+    loss: float
+    """What the problem's metric says before the first step."""
+    steps: tuple[Step, ...]
+    """In the order in which they were taken."""
+    enough: int | None = None
+    """After how many steps upward the requirement was first met; every point of a trail downward meets it."""
