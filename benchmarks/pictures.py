@@ -42,12 +42,13 @@ class Panel:
     """The ticks of the other axis; the first and the last are its ends."""
     unit: str = ""
     log_x: bool = True
+    log_y: bool = True
 
 
 def panel(one: Panel, *, width: int, height: int, named: bool) -> Any:
     """A chart; with the names of its lines at their right ends where they are wanted."""
     across = alt.X("x:Q", scale=_scale(one.ticks, log=one.log_x), axis=_axis(one.ticks, one.x))
-    along = alt.Y("y:Q", scale=_scale(one.y, log=True), axis=_axis(one.y, None, one.unit))
+    along = alt.Y("y:Q", scale=_scale(one.y, log=one.log_y), axis=_axis(one.y, None, one.unit))
     layers = []
     for line in one.lines:
         data = alt.InlineData(values=[{"x": x, "y": max(y, one.y[0])} for x, y in line.points])
@@ -106,10 +107,11 @@ def joined(lines: Sequence[Line], *, digits: int = 3) -> list[Line]:
 
 
 def _names(one: Panel, width: int, height: int) -> list[Any]:
-    low, high = log10(one.y[0]), log10(one.y[-1])
+    along = log10 if one.log_y else float
+    low, high = along(one.y[0]), along(one.y[-1])
     ends = [(line, max(line.points[-1][1], one.y[0])) for line in one.lines if line.points]
     ends.sort(key=lambda end: -end[1])
-    wanted = [height * (1 - (log10(y) - low) / (high - low)) for _, y in ends]
+    wanted = [height * (1 - (along(y) - low) / (high - low)) for _, y in ends]
     places = spread(wanted, low=0, high=height)
     found = []
     for (line, _), y in zip(ends, places, strict=True):

@@ -1,47 +1,62 @@
-"""Run every benchmark and write RESULTS.md beside this file."""
+"""Run benchmarks, all or those that are named, and keep their tables in RESULTS.md beside this file."""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import anjana_race
-import comparison
-import cost
-import grouping
-import judging
-import k_optimize
-import lattice
-import mondrian
-import searches
-import twenty
 from measure import machine
 
-SHORT = (grouping, lattice, searches, mondrian, judging, anjana_race)
-LONG = (k_optimize, comparison, twenty, cost)
+SHORT = ("grouping", "lattice", "searches", "mondrian", "judging", "anjana_race")
+LONG = ("k_optimize", "top_down", "bottom_up", "comparison", "twenty", "cost")
 """Half an hour together; they draw the docs' pictures too."""
-WITH_LONG = True
-"""Whether the long ones run; without them RESULTS.md has the short ones only."""
+PAPERS = ("papers.lkc_adult", "papers.bottom_up_adult")
+"""The experiments of the papers."""
 
 
-def main() -> None:
-    """Print each table as it comes, and keep them all."""
-    parts = [
-        "# Measured",
-        "",
-        f"By `make bench` on {machine()}. Times are wall clock; ratios are of one and the same run.",
-        "",
-    ]
-    for benchmark in (*SHORT, *(LONG if WITH_LONG else ())):
-        found = (
-            f"{benchmark.main()}\n`python benchmarks/{benchmark.__name__}.py`: {(benchmark.__doc__ or '').strip()}\n"
-        )
-        print(found, flush=True)
-        parts.append(found)
-    (Path(__file__).parent / "RESULTS.md").write_text("\n".join(parts))
+def main(names: Sequence[str]) -> None:
+    """Print each table as it comes; those that ran replace their part of RESULTS.md, the others stay."""
+    known = (*SHORT, *LONG, *PAPERS)
+    strange = [name for name in names if name not in known]
+    if strange:
+        raise SystemExit(f"no benchmark {strange[0]!r}; there are {', '.join(known)}")
+    place = Path(__file__).parent / "RESULTS.md"
+    parts = kept(place.read_text() if place.exists() else "")
+    for name in names or known:
+        one = import_module(name)
+        put(place, parts, name, f"{one.main()}\n{mark(name, one.__doc__)}\n", known)
+        print(parts[name], flush=True)
+
+
+def put(place: Path, parts: dict[str, str], name: str, text: str, known: Sequence[str]) -> None:
+    """Write the file anew with one part replaced."""
+    parts[name] = text
+    head = f"# Measured\n\nBy `make bench` on {machine()}. Times are wall clock unless said; ratios are of one run.\n"
+    place.write_text("\n".join([head, *(parts[one] for one in known if one in parts)]))
+
+
+def mark(name: str, doc: str | None) -> str:
+    """The line that ends the part of a benchmark: the command that made it."""
+    return f"`python benchmarks/{name.replace('.', '/')}.py`: {' '.join((doc or '').split())}"
+
+
+def kept(text: str) -> dict[str, str]:
+    """The parts of RESULTS.md by the benchmarks that made them."""
+    found: dict[str, str] = {}
+    lines: list[str] = []
+    for line in text.splitlines()[4:]:
+        lines.append(line)
+        ended = re.match(r"`python benchmarks/([\w/]+)\.py`: ", line)
+        if ended:
+            found[ended[1].replace("/", ".")] = "\n".join(lines).strip("\n") + "\n"
+            lines = []
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -117,9 +117,12 @@ class Grown:
     """The smallest possible number, if it is public."""
     high: float | None = None
     """The largest possible number, if it is public."""
+    grid: float = 1.0
+    """Intervals of a differentially private release begin at multiples of this above ``low``."""
 
     def __post_init__(self) -> None:
         """Refuse an empty range, or half of one."""
+        above("grid", self.grid, 0)
         if (self.low is None) != (self.high is None):
             raise ParameterError("low and high are declared together or not at all")
         if self.low is not None and self.high is not None:

@@ -62,6 +62,12 @@ class Infeasible(SfumatoError):
     exit_code = EXIT_INFEASIBLE
 
 
+class BudgetError(SfumatoError):
+    """A privacy budget does not suffice, or its ledger cannot be read."""
+
+    exit_code = EXIT_INFEASIBLE
+
+
 class ClaimRefuted(SfumatoError):
     """A claim does not hold."""
 

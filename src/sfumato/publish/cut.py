@@ -72,7 +72,7 @@ def cut_of_intervals(hierarchy: Hierarchy, numbers: Reals, edges: Sequence[float
         return ColumnCut(labels=(TOP,), of_code=whole, sizes=top, steps=height, edges=())
     ends = ends_of(hierarchy, numbers[known])
     bounds = [ends.low, *edges, ends.high]
-    labels = [ends.label(span) for span in pairwise(bounds)]
+    labels = [ends.named(span, first=not n, last=n == len(edges)) for n, span in enumerate(pairwise(bounds))]
     places = np.searchsorted(np.asarray(edges, np.float64), numbers, side="right").astype(np.int32)
     sizes = _widths(hierarchy, ends, bounds, places[known])
     if not known.all():

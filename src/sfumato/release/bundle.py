@@ -22,12 +22,12 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file: all of it or nothing."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file: all of it or nothing."""
     half = path.with_name(f".{path.name}.half")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        half.write_text(text, encoding="utf-8")
+        half.write_bytes(content if isinstance(content, bytes) else content.encode())
         half.replace(path)
     except OSError as error:
         with suppress(OSError):

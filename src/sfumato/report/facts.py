@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sfumato.attack.risk import Risk
+from sfumato.publish.trail import Trail
 from sfumato.release.claims import Claim
+from sfumato.utility.classification import Errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,5 +117,9 @@ class ReportFacts:
     """What the search did."""
     proven: bool = True
     """Whether the result is proven optimal for the chosen metric."""
+    trail: Trail | None = None
+    """The steps by which it was found, where they may be shown."""
+    errors: Errors | None = None
+    """What a learner makes of it; in an inside report only."""
     marks: tuple[str, ...] = ()
     """Warnings that belong on the first screen."""

@@ -34,8 +34,8 @@ def scatter(x: tuple[AxisFacts, Scale], y: tuple[AxisFacts, Scale], size: tuple[
     """A chart for the tables lines, steps, rings, points and labels."""
     import altair as alt
 
-    across = alt.X("x:Q", scale=_scale(x[1]), axis=_axis(*x, most=7, side="bottom"))
-    along = alt.Y("y:Q", scale=_scale(y[1]), axis=_axis(*y, most=7, side="left"))
+    across = alt.X("x:Q", scale=scale_of(x[1]), axis=axis_of(*x, most=7, side="bottom"))
+    along = alt.Y("y:Q", scale=scale_of(y[1]), axis=axis_of(*y, most=7, side="left"))
     layers: list[Any] = [
         _compared(along, size[0] - FRAME[0]),
         _steps(across, along),
@@ -49,14 +49,16 @@ def scatter(x: tuple[AxisFacts, Scale], y: tuple[AxisFacts, Scale], size: tuple[
     return {**made, **sizes, "background": "transparent", "config": config}
 
 
-def _scale(scale: Scale) -> alt.Scale:
+def scale_of(scale: Scale) -> alt.Scale:
+    """A scale as Altair has it."""
     import altair as alt
 
     kind: Any = "log" if scale.log else "linear"
     return alt.Scale(type=kind, domain=[scale.low, scale.high], reverse=scale.falling, nice=False, zero=False)
 
 
-def _axis(axis: AxisFacts, scale: Scale, *, most: int, side: str) -> alt.Axis:
+def axis_of(axis: AxisFacts, scale: Scale, *, most: int, side: str) -> alt.Axis:
+    """An axis with round values, in the page's colours."""
     import altair as alt
 
     orient: Any = side

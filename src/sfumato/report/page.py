@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.report import charts, figures, words
 from sfumato.report.charts import Picture
 from sfumato.report.facts import ColumnFacts, ReportFacts, UtilityFacts
+from sfumato.report.trails import MOST, trail_pictures
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,6 +46,8 @@ class Pictures:
     """Beside what was allowed."""
     columns: tuple[tuple[ColumnFacts, tuple[Picture, ...]], ...]
     """The columns that have a distribution."""
+    trail: tuple[Picture, ...]
+    """Step by step, where there are steps."""
 
 
 def render(facts: ReportFacts) -> str:
@@ -57,6 +60,7 @@ def render(facts: ReportFacts) -> str:
             facts=facts,
             pictures=_pictures(facts),
             sections=SECTIONS,
+            most_steps=MOST,
             part=words.suppressed_share(facts),
             limit=limit_on_size(facts),
             groups=sum(many for _, many in sizes),
@@ -81,7 +85,12 @@ def _pictures(facts: ReportFacts) -> Pictures:
         losses=charts.losses(facts.columns),
         suppression=charts.suppression(words.suppressed_share(facts), facts.suppressed_limit),
         columns=tuple((one, pictures) for one, pictures in drawn if pictures),
+        trail=() if facts.trail is None else tuple(trail_pictures(facts.trail, _chosen(facts), limit_on_size(facts))),
     )
+
+
+def _chosen(facts: ReportFacts) -> str:
+    return next((one.name for one in facts.utility if one.chosen), "by the metric")
 
 
 @cache

@@ -48,7 +48,7 @@ class Encoder:
 
     def __init__(self, columns: Sequence[tuple[Hierarchy, Reals | None]]) -> None:
         self.columns = columns
-        self._values = [_features(hierarchy, numbers) for hierarchy, numbers in columns]
+        self._values = [features(hierarchy, numbers) for hierarchy, numbers in columns]
 
     def originals(self) -> list[Reals]:
         """Per column: the features of every value, by code."""
@@ -108,7 +108,7 @@ def covered(hierarchy: Hierarchy, numbers: Reals | None, words: Words, codes: Co
     carried = cover.any(axis=1)
     if words.form == "levels":
         _under(cover, hierarchy, words.steps, codes, keys)
-    elif numbers is not None:
+    elif numbers is not None and words.form != "nodes":
         _within(cover, numbers, codes, keys)
     cover[carried & np.array([label == TOP for label in words.labels], np.bool_)] = True
     shares: Reals = cover / np.maximum(cover.sum(axis=1, keepdims=True), 1)
@@ -162,17 +162,17 @@ def _number(label: str) -> float:
         return float("nan")
 
 
-def _features(hierarchy: Hierarchy, numbers: Reals | None) -> Reals:
+def features(hierarchy: Hierarchy, numbers: Reals | None) -> Reals:
     """Values x features: whether a value lies under each node below the top, and its scaled number."""
     parts = [np.zeros((len(hierarchy.levels[0].labels), 0))]
     small = [level for level in hierarchy.levels[:-1] if len(level.labels) <= MOST_NODES]
     parts += [np.equal.outer(level.parent, np.arange(len(level.labels))).astype(np.float64) for level in small]
     if numbers is not None:
-        parts.append(_scaled(numbers)[:, None])
+        parts.append(scaled(numbers)[:, None])
     return np.concatenate(parts, axis=1)
 
 
-def _scaled(numbers: Reals) -> Reals:
+def scaled(numbers: Reals) -> Reals:
     """Numbers with mean 0 and deviation 1 over the distinct values; a missing one is 0."""
     known = numbers[~np.isnan(numbers)]
     if not len(known):

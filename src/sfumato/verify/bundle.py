@@ -22,6 +22,8 @@ from sfumato.verify.consistency import consistent, evidence_fits
 from sfumato.verify.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verify.judging import claim, smallest
 from sfumato.verify.losses import labels_fit, losses
+from sfumato.verify.private import KIND, private_checks
+from sfumato.verify.trail import trail_fits
 
 
 class Known(Protocol):
@@ -99,6 +101,9 @@ def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) 
     yield _same("seal of the manifest", seal_holds(manifest), True)
     yield _same("bytes of the data file", sha256(path), data["sha256"])
     yield _report(folder, manifest)
+    if manifest.get("kind") == KIND:
+        yield from _private(folder, manifest, path)
+        return
     published = Published.from_json(data)
     files = [str(data["file"]), *([str(data["apart"]["file"])] if published.apart else [])]
     yield _same("files that do not belong here", _strangers(folder, files), [])
@@ -122,6 +127,18 @@ def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) 
         alike = counted_alike(groups, values, published.apart)
         yield _same("groups have as many rows as sensitive values", alike, True)
     yield from _counts(manifest, table, published, (known, asked), groups)
+
+
+def _private(folder: Path, manifest: dict[str, Any], path: Path) -> Iterable[Check]:
+    """The checks of a differentially private bundle."""
+    data = manifest["data"]
+    yield _same("files that do not belong here", _strangers(folder, [str(data["file"])]), [])
+    table = read(path, delimiter="," if path.suffix == ".csv" else None)
+    names = [column["name"] for column in data["columns"]]
+    yield _same("columns", list(table.names), names)
+    yield _same("rows", table.rows, data["rows"])
+    if list(table.names) == names:
+        yield from private_checks(manifest, table, Check)
 
 
 def _member(folder: Path, name: str, what: str) -> Path:
@@ -179,6 +196,7 @@ def _counts(
     yield _same("risk", _round(known.risk(judged)), _round(manifest["risk"]))
     yield from evidence_fits(manifest, published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
+    yield from trail_fits(manifest, classes, Check)
     yield from _utility(manifest, classes, known)
 
 

@@ -28,7 +28,7 @@ def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..
         allowed = stated.get("labels", {})
         strange = sorted({labels[code] for code in np.unique(codes)} - {*allowed, TOP})
         wrong = [label for label, steps in allowed.items() if not _placed(label, steps, stated)]
-        wrong += _missized(stated)
+        wrong += [*_missized(stated), *_unruled(stated)]
         detail = (
             _described(stated) if not strange and not wrong else f"labels that do not fit: {[*strange, *wrong][:5]}"
         )
@@ -50,6 +50,14 @@ def _missized(stated: Mapping[str, Any]) -> list[str]:
     """Labels whose stated size is smaller than a leaf or larger than the domain."""
     leaf = 0.0 if stated.get("continuous") else 1.0
     return [label for label, size in stated.get("sizes", {}).items() if not leaf <= size <= stated["total"]]
+
+
+def _unruled(stated: Mapping[str, Any]) -> list[str]:
+    """Labels of a rule for a declared domain that lie on a stated level but are none of its labels there."""
+    said = set(stated.get("rule", {}).get("values", {}).values())
+    sizes = stated.get("sizes", {})
+    inner = [label for label, size in sizes.items() if label not in said and size > 1 and label != TOP]
+    return inner if said else []
 
 
 def _described(stated: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model
 from sfumato.publish.anatomy import Anatomy
+from sfumato.publish.bottom_up import BottomUp
 from sfumato.publish.k_optimize.algorithm import KOptimize
 from sfumato.publish.lattice.datafly import datafly
 from sfumato.publish.lattice.greedy import greedy
@@ -38,6 +39,7 @@ from sfumato.publish.microaggregation import Microaggregation
 from sfumato.publish.mondrian import Mondrian
 from sfumato.publish.one_dimensional import OneDimensional
 from sfumato.publish.problem import Grain, Outcome, Problem
+from sfumato.publish.top_down import TopDown
 from sfumato.release.manifest import plain
 from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
@@ -108,6 +110,8 @@ BUILT_IN = Parts(
         "local": Local,
         "cell-suppression": CellSuppression,
         "hilbert": OneDimensional,
+        "top-down": TopDown,
+        "bottom-up": BottomUp,
         "anatomy": Anatomy,
         "microaggregation": Microaggregation,
     },

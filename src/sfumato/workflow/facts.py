@@ -7,7 +7,7 @@ over the whole original (its risks, rows, numbers of different values). The insi
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,7 @@ from sfumato.workflow.catalog import catalog
 from sfumato.workflow.words import METRICS, explained
 
 if TYPE_CHECKING:
+    from sfumato.utility.learners import Learner
     from sfumato.workflow.release import Release
 
 Distribution = tuple[tuple[str, int], ...]
@@ -59,6 +60,8 @@ def facts(made: Release, *, inside: bool) -> ReportFacts:
         why=made.why,
         effort=dict(made.outcome.effort),
         proven=made.outcome.proven,
+        trail=made.outcome.trail if inside else made.public_trail,
+        errors=made.classification(cast("Learner", made.plan.learner)) if inside and made.plan.learner else None,
         marks=_marks(made),
     )
 
@@ -162,10 +165,18 @@ def _quasi(made: Release, name: str, *, inside: bool) -> ColumnFacts:
     )
 
 
+_FORMS = {
+    "boxes": "shown as the range or set of values of each group",
+    "means": "shown as group means",
+    "nodes": "cut through its tree: generalized by {average} of {height} levels on average, a value always alike",
+    "intervals": "shown as intervals that were found for the purpose, a value always alike",
+}
+
+
 def _done(number: int | None, height: int, average: float, form: Form) -> str:
     """What was done to a quasi-identifier, in words."""
     if form != "levels":
-        return {"boxes": "shown as the range or set of values of each group", "means": "shown as group means"}[form]
+        return _FORMS[form].format(average=f"{average:.1f}", height=height)
     if number is None:
         return f"generalized group by group, on average {average:.1f} of {height} levels"
     if number == height:

@@ -8,11 +8,12 @@ from typing import Any, Protocol, cast
 
 from sfumato.data.bundled import bundled_hierarchy
 from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.hchy import read_hchy
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import read_hierarchy, tree_paths
 from sfumato.describe.ranges import Grown, Intervals, Quantiles
 from sfumato.describe.texts import Dates, Flat, Mask, OrderedGroups, named_groups
-from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.ground.errors import ParameterError, PlanError, listed
 from sfumato.workflow.keys import Keys
 
 
@@ -31,19 +32,35 @@ def builder(tree: Mapping[str, Any], path: str, folder: Path) -> Builder:
     """
     keys = Keys.of(tree, path)
     if "kind" not in tree:
-        keys.only("file", "tree", "bundled")
-        if len(tree) != 1:
+        keys.only("file", "attribute", "tree", "bundled")
+        if len(tree.keys() - {"attribute"}) != 1:
             raise PlanError(f"{path} needs one of kind ({', '.join(_KINDS)}), file, tree or bundled")
+        if "attribute" in tree and "file" not in tree:
+            raise PlanError(f"{keys.at('attribute')} goes with file, where the file is a .hchy file")
         if "bundled" in tree:
             return read_hierarchy(bundled_hierarchy(keys.required_text("bundled")))
         if "file" in tree:
-            return read_hierarchy(folder / keys.required_text("file"))
+            return _of_file(keys, folder)
         return tree_paths(Keys.of(tree["tree"], keys.at("tree")).table, source=keys.at("tree"))
     kind = keys.one_of("kind", tuple(_KINDS), "flat")
     try:
         return _KINDS[kind](keys)
     except ParameterError as error:
         raise PlanError(f"{path}: {error}") from error
+
+
+def _of_file(keys: Keys, folder: Path) -> Builder:
+    """The hierarchy of a file; one that holds many attributes is asked for one of them."""
+    path = folder / keys.required_text("file")
+    if path.suffix.lower() != ".hchy":
+        if "attribute" in keys.table:
+            raise PlanError(f"{keys.at('attribute')} goes with a .hchy file, not with {path.name!r}")
+        return read_hierarchy(path)
+    found = read_hchy(path)
+    if "attribute" not in keys.table:
+        known = listed([one.name for one in found.attributes], most=40)
+        raise PlanError(f"{keys.at('attribute')} is missing; {path.name} has {known}")
+    return found.attribute(keys.required_text("attribute")).hierarchy
 
 
 def _intervals(keys: Keys) -> Builder:
@@ -61,8 +78,8 @@ def _intervals(keys: Keys) -> Builder:
 
 
 def _grown(keys: Keys) -> Builder:
-    keys.only("kind", "low", "high")
-    return Grown(low=keys.number("low"), high=keys.number("high"))
+    keys.only("kind", "low", "high", "grid")
+    return Grown(low=keys.number("low"), high=keys.number("high"), grid=keys.number("grid", 1.0) or 0.0)
 
 
 def _quantiles(keys: Keys) -> Builder:

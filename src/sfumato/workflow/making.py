@@ -243,7 +243,7 @@ def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, 
     if everyone is None:
         return ()
     if outcome.levels is None:
-        raise PlanError("input.population: a population needs an algorithm with one level per column, such as optimal")
+        raise PlanError("input.population: a population needs one level per column; use optimal")
     levels = [h.levels[n] for h, n in zip(prepared.problem.hierarchies, outcome.levels, strict=True)]
     grouped, _ = everyone.recoded([level.parent for level in levels], [level.labels for level in levels])
     return tuple((tuple(grouped.label(i).values()), int(grouped.sizes[i])) for i in range(grouped.count))

@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
+from sfumato.utility.learners import LEARNERS
 from sfumato.workflow.frontier_plan import FrontierPlan
 from sfumato.workflow.keys import Keys
 
@@ -57,6 +58,10 @@ class ColumnPlan:
     """How its values are generalized."""
     pseudonym: Tree | None = None
     """For an identifier: the key file of its pseudonyms."""
+    values: tuple[str, ...] = ()
+    """Every value that the column can have, declared: public knowledge, whatever the table has."""
+    separator: str = "|"
+    """Between the items of a set, where sets are written as texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +96,8 @@ class Plan:
     """What must hold: model keys and their parameters."""
     metric: str = "loss"
     """What should be lost least."""
+    learner: str | None = None
+    """A learner whose errors on the release are to be told in the inside report, if any."""
     algorithm: AlgorithmPlan = field(default_factory=AlgorithmPlan)
     """How it is searched."""
     format: Literal["csv", "parquet"] | None = None
@@ -127,7 +134,7 @@ class Plan:
         if not columns.table:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
         utility = Keys.of(tree.get("utility", {}), "utility")
-        utility.only("metric")
+        utility.only("metric", "learner")
         output = Keys.of(tree.get("output", {}), "output")
         output.only("format")
         return cls(
@@ -135,6 +142,7 @@ class Plan:
             columns={name: _column(Keys.of(value, columns.at(name))) for name, value in columns.table.items()},
             privacy=Keys.of(tree.get("privacy", {}), "privacy").table,
             metric=utility.text("metric", "loss") or "loss",
+            learner=utility.one_of("learner", LEARNERS, LEARNERS[0]) if "learner" in utility.table else None,
             algorithm=_algorithm(Keys.of(tree.get("algorithm", {}), "algorithm")),
             format=cast(
                 "Any", output.one_of("format", ("csv", "parquet"), "csv") if "format" in output.table else None
@@ -190,7 +198,7 @@ def _input(keys: Keys) -> InputPlan:
 
 
 def _column(keys: Keys) -> ColumnPlan:
-    keys.only("role", "type", "hierarchy", "pseudonym")
+    keys.only("role", "type", "hierarchy", "pseudonym", "values", "separator")
     if "role" not in keys.table:
         raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
     role = Role(keys.one_of("role", tuple(Role), "keep"))
@@ -202,10 +210,12 @@ def _column(keys: Keys) -> ColumnPlan:
         type=kind,
         hierarchy=None if hierarchy is None else Keys.of(hierarchy, keys.at("hierarchy")).table,
         pseudonym=pseudonym,
+        values=keys.texts("values"),
+        separator=keys.text("separator", "|") or "|",
     )
 
 
-_TYPES = ("text", "category", "integer", "real", "date")
+_TYPES = ("text", "category", "integer", "real", "date", "set")
 
 
 def _pseudonym(keys: Keys, role: Role) -> Tree | None:

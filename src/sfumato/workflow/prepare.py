@@ -115,6 +115,8 @@ def _problem(
 ) -> Problem:
     if plan.metric == "classification" and schema.target is None:
         raise PlanError("utility.metric: classification needs a column with role = 'target'")
+    if plan.learner is not None and schema.target is None:
+        raise PlanError("utility.learner: a learner needs a column with role = 'target'")
     return Problem(
         cells=grouped,
         hierarchies=hierarchies,

@@ -4,32 +4,42 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.files import rendered
-from sfumato.data.frames import to_native
+from sfumato.data.frames import from_frame, to_native
+from sfumato.describe.domains import ObservedDomain
 from sfumato.ground.errors import ClaimRefuted, PlanError
 from sfumato.group.classes import Classes
+from sfumato.publish.cut import ColumnCut
 from sfumato.publish.problem import Outcome
+from sfumato.publish.trail import Trail
 from sfumato.release.bundle import MANIFEST, REPORT, sha256, staged, write_whole
 from sfumato.release.claims import Claim
 from sfumato.release.manifest import SCHEMA, dump, seal
 from sfumato.release.published import Published
 from sfumato.release.recoding import Recoding
+from sfumato.utility.classification import Errors
+from sfumato.utility.learners import Learner
 from sfumato.verify.bundle import Verification
 from sfumato.verify.evidence import required
 from sfumato.verify.judging import smallest
 from sfumato.version import __version__
+from sfumato.workflow.applying import Applied, Outside, applied, no_rule
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.prepare import Prepared
+from sfumato.workflow.rules import Rule, rule_at
+from sfumato.workflow.studying import classification
 from sfumato.workflow.verify import verify
 
 SEEDED = "made with a fixed seed: for studies only, not for publication"
@@ -98,6 +108,47 @@ class Release:
         """The file format of the data file."""
         return self.plan.output_format
 
+    @property
+    def trail(self) -> Trail | None:
+        """The steps by which it was found, where each of them is a table of its own; not all of it may be public."""
+        return self.outcome.trail
+
+    @property
+    def public_trail(self) -> Trail | None:
+        """The trail where it tells no more than the release: coarser tables of the same rows can be made from it."""
+        trail = self.outcome.trail
+        return trail if trail is not None and trail.direction == "down" and not self.suppressed_rows else None
+
+    @cached_property
+    def rules(self) -> dict[str, Rule] | None:
+        """How each quasi-identifier of new records is to be read, where a value always reads alike."""
+        cut: tuple[ColumnCut | int, ...] | None = self.outcome.cut or self.outcome.levels
+        if cut is None or self.outcome.buckets is not None:
+            return None
+        found = {}
+        for name, part in zip(self.prepared.problem.cells.quasi, cut, strict=True):
+            labels = self.classes.labels[self.classes.quasi.index(name)]
+            domain = ObservedDomain.of(self.prepared.columns[name])
+            tree = self.plan.columns[name].hierarchy or {"kind": "flat"}
+            found[name] = rule_at(tree, self.plan.folder, domain, labels, part)
+        return found
+
+    def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
+        """New records under the same recoding; values outside the domain are refused, starred or left out."""
+        if self.rules is None:
+            raise no_rule(self.algorithm)
+        models = [(one.model, one.parameters) for one in self.claims]
+        table = from_frame(records, missing=self.published.missing)
+        reading = self.prepared.problem.reading
+        return applied(table, self.rules, self.published, models=models, reading=reading, outside=outside)
+
+    def classification(self, learner: Learner = "tree", *, train: NDArray[np.bool_] | None = None) -> Errors:
+        """How well a learner tells the target: from original values, without quasi-identifiers, from the release.
+
+        ``train`` marks the rows of the prepared table to learn from; a random two thirds where nothing is said.
+        """
+        return classification(self.prepared, self.outcome, learner, train)
+
     def write(self, folder: str | Path, *, force: bool = False) -> Verification:
         """Write the bundle: complete and verified from its bytes, or not at all."""
         place = Path(folder)
@@ -164,9 +215,10 @@ class Release:
                 "utility": dict(self.utility),
                 "risk": self.risk,
                 "search": {**self.outcome.effort, "proven_optimal": self.outcome.proven},
+                "trail": None if self.public_trail is None else asdict(self.public_trail),
                 "attacks": [],
                 "report": {"file": REPORT, "sha256": report},
-                "versions": _versions(),
+                "versions": versions("numpy", "polars", "scipy"),
             }
         )
 
@@ -201,6 +253,8 @@ def _labels(made: Release) -> dict[str, Any]:
             here["level"] = made.outcome.levels[place]
         if found.forms and found.forms[place] != "levels":
             here["form"] = found.forms[place]
+        if made.rules is not None:
+            here["rule"] = made.rules[name].to_json()
         if hierarchy.declared is not None:
             here["sizes"] = {labels[i]: float(ruler.sizes[i]) for i in used}
             here |= {"total": hierarchy.total, "continuous": hierarchy.continuous}
@@ -208,5 +262,6 @@ def _labels(made: Release) -> dict[str, Any]:
     return shown
 
 
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {name: version_of(name) for name in ("numpy", "polars", "scipy")}
+def versions(*names: str) -> dict[str, str]:
+    """The versions of Python and of the packages that a release was made with."""
+    return {"python": platform.python_version()} | {name: version_of(name) for name in names}

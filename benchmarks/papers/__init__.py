@@ -1,0 +1,1 @@
+"""Experiments of the papers, each by one command: our figures beside theirs."""

@@ -1,0 +1,54 @@
+"""``sfumato apply``: an old recoding on new records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from sfumato.cli.show import Json, say, say_json, table
+from sfumato.ground.errors import BundleError
+
+if TYPE_CHECKING:
+    from sfumato.workflow.applying import Outside
+
+
+def apply(
+    folder: Annotated[Path, typer.Argument(help="The bundle whose recoding is applied.")],
+    data: Annotated[Path, typer.Argument(help="The new records.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write: .csv or .parquet.")] = Path(
+        "applied.csv"
+    ),
+    outside: Annotated[
+        str,
+        typer.Option("--outside", help="A value that no label covers: refuse, top (show *) or suppress (leave out)."),
+    ] = "refuse",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Recode new records as a bundle's were: a test set, next month's file."""
+    from sfumato.data.files import rendered
+    from sfumato.release.bundle import write_whole
+    from sfumato.release.manifest import plain
+    from sfumato.workflow.applying import apply as run
+
+    if output.exists() and not force:
+        raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
+    if output.suffix not in (".csv", ".parquet"):
+        raise BundleError(f"{output} must end in .csv or .parquet")
+    made = run(folder, data, outside=cast("Outside", outside))
+    write_whole(output, rendered(made.rows, output.name))
+    if as_json:
+        claims = plain([one.to_json() for one in made.claims])
+        found = {"file": str(output), "rows": made.rows.height, "left_out": made.left_out, "starred": made.starred}
+        say_json({**found, "claims": claims, "holds": made.holds})
+        return
+    say(f"{output}: {made.rows.height:,} records, {made.left_out:,} left out, {made.starred:,} cells starred.")
+    rows = [
+        [one.model, "yes" if one.holds else "NO", f"{one.as_value:.6g}", one.sense, one.limit] for one in made.claims
+    ]
+    if rows:
+        table(["model", "holds here", "reached", "asked", "limit"], rows)
+    if not made.holds:
+        say("These records alone do not meet the requirement: use them to test what was learnt, do not publish them.")

@@ -1,0 +1,52 @@
+"""``sfumato query``: noisy answers, paid for from a ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.show import Json, say, say_json, table
+
+if TYPE_CHECKING:
+    from sfumato.query.answers import Answer
+
+
+def query(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file: it declares what the columns can hold.")],
+    sql: Annotated[str, typer.Argument(help="The question, such as: SELECT COUNT(*) WHERE age >= 40")],
+    epsilon: Annotated[str, typer.Option("--epsilon", help="What the answer may cost: 0.1 or 1/3.")],
+    ledger: Annotated[Path, typer.Option("--ledger", help="The ledger that it is paid from.")],
+    analyst: Annotated[str, typer.Option("--analyst", help="Who pays.")],
+    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure the intervals are.")] = 0.95,
+    as_json: Json = False,
+) -> None:
+    """Ask a table for noisy counts, sums, means, variances and quantiles."""
+    from sfumato.budget.events import written
+    from sfumato.budget.ledger import Ledger
+    from sfumato.workflow.plan import Plan, with_input
+    from sfumato.workflow.querying import query as ask
+
+    loaded = Plan.load(plan)
+    loaded = loaded if data is None else with_input(loaded, data)
+    book = Ledger(ledger)
+    answers = ask(loaded, sql, epsilon=epsilon, ledger=book, analyst=analyst, confidence=confidence)
+    mine = next(account for account in book.accounts() if account.analyst == analyst)
+    if as_json:
+        say_json({"answers": [one.to_json() for one in answers], "analyst": analyst, "left": str(mine.left)})
+        return
+    for one in answers:
+        _show(one)
+    say(f"{analyst} has {written(mine.left)} of {written(mine.granted)} left.")
+
+
+def _show(answer: Answer) -> None:
+    rows = [
+        [*group, f"{value:.6g}", f"{low:.6g} to {high:.6g}"]
+        for group, value, low, high in zip(answer.groups, answer.values, answer.low, answer.high, strict=True)
+    ]
+    table([*answer.by, answer.name, f"with {answer.confidence:.4g} confidence"], rows)
+    noise = ", ".join(f"{what} {scale:.6g}" for what, scale in answer.scales.items())
+    say(f"cost {float(answer.epsilon):.6g}; scale of the noise: {noise}")

@@ -1,0 +1,21 @@
+"""Noise and private selection: thin, typed wrappers, and the only place that knows OpenDP.
+
+Every call takes its share of the budget as an exact fraction, asks OpenDP what the mechanism really costs, and refuses
+to release anything that would cost more.
+"""
+
+from sfumato.noise.answers import Noisy
+from sfumato.noise.counts import noisy_counts, noisy_reals
+from sfumato.noise.gaussian import gaussian_counts
+from sfumato.noise.responses import randomized_responses
+from sfumato.noise.selection import chosen, chosen_quantile
+
+__all__ = [
+    "Noisy",
+    "chosen",
+    "chosen_quantile",
+    "gaussian_counts",
+    "noisy_counts",
+    "noisy_reals",
+    "randomized_responses",
+]

@@ -1,0 +1,56 @@
+"""A noisy answer, with everything its reader must know about the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, exp, inf, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.budget.events import Event
+from sfumato.ground.arguments import between
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Noisy:
+    """Released values, their noise, and what releasing them cost."""
+
+    values: NDArray[Any]
+    """The noisy values."""
+    event: Event
+    """What it cost."""
+    scale: float
+    """The noise's scale: of a Laplace distribution, or the deviation of a Gaussian one."""
+    law: str
+    """laplace or gaussian."""
+
+    @property
+    def expected_error(self) -> float:
+        """The mean of the absolute noise of one value; for whole numbers it is at most this."""
+        return self.scale if self.law == "laplace" else self.scale * float(np.sqrt(2 / np.pi))
+
+    def margin(self, confidence: float = 0.95) -> float:
+        """With this confidence at least, a single true value lies within so much of its noisy value."""
+        between("confidence", confidence, 0, 1, open_low=True)
+        if confidence == 1:
+            return inf
+        whole = self.values.dtype.kind in "iu"
+        if self.law == "laplace":
+            return _laplace_margin(self.scale, 1 - confidence, whole=whole)
+        from scipy.stats import norm
+
+        found = float(self.scale * norm.ppf((1 + confidence) / 2))
+        return float(ceil(found)) if whole else found
+
+
+def _laplace_margin(scale: float, missed: float, *, whole: bool) -> float:
+    """How far noise goes that is beyond with probability ``missed`` at most; of whole noise, a whole number.
+
+    Whole noise is m or more away with probability 2 a^m / (1 + a), where a = exp(-1 / scale): a little more often than
+    real noise of the same scale.
+    """
+    if not whole:
+        return scale * log(1 / missed)
+    return float(max(ceil(scale * log(2 / ((1 + exp(-1 / scale)) * missed))) - 1, 0))

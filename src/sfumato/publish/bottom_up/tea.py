@@ -1,0 +1,173 @@
+"""The TEA index by columns: vids as rows of codes, linked by their values, with a hash of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.group.keys import Ids, total
+from sfumato.publish.bottom_up.parts import Offer, Parts
+from sfumato.publish.bottom_up.vids import PlainVids
+
+
+class TeaIndex:
+    """Knows which vids have a value, so that a generalization touches only those that it generalizes.
+
+    What the paper's tree has as paths are rows here. A segment with the generalized column at the last level of the
+    tree is a set of rows that agree in all other columns; they are found by their hash.
+    """
+
+    def __init__(self, columns: Sequence[Parts], keys: Sequence[Ids], sizes: Ids, k: int, *, pruning: bool) -> None:
+        """Build the index from cells."""
+        plain = PlainVids(columns, keys, sizes, k)
+        self.k, self.pruning = k, pruning
+        self.keys = np.ascontiguousarray(np.array(plain.keys, np.int32).reshape(len(columns), plain.count).T)
+        self.sizes = plain.sizes.copy()
+        self.words = [_words(len(column.labels), salt) for salt, column in enumerate(columns)]
+        self.hashes = np.zeros(len(self.sizes), np.int64)
+        for codes, words in zip(self.keys.T, self.words, strict=True):
+            self.hashes ^= words[codes]
+        self.links = [_linked(codes) for codes in self.keys.T]
+        self.few = np.bincount(np.minimum(self.sizes, k + 1), minlength=k + 2)
+        """How many vids have 1, 2, ... k rows, and more."""
+        self.anonymity = plain.anonymity
+        self.count = plain.count
+        self.table: Ids = np.zeros(0, np.int64)
+        self.entered = 0
+
+    def critical(self, columns: Sequence[Parts]) -> tuple[list[tuple[Offer, int]], int, int]:
+        """Try every generalization; with pruning only those by which every anonymity vid meets another vid.
+
+        Claim: with pruning, exactly those that raise the anonymity. A vid that meets none keeps its rows; if every
+            smallest vid meets another, all vids have more rows than the smallest had.
+        """
+        if not self.pruning:
+            every = [(offer, self.after(offer)) for column in columns for offer in column.offers()]
+            return every, len(every), len(every)
+        smallest = np.flatnonzero(self.sizes == self.anonymity)
+        passed = [offer for column in columns for offer in self.general(column, smallest)]
+        sure = [offer for offer in passed if self._met(offer, smallest)]
+        return [(offer, self.after(offer)) for offer in sure], len(passed), len(sure)
+
+    def general(self, column: Parts, smallest: Ids) -> list[Offer]:
+        """The generalizations of a column that generalize every anonymity vid."""
+        from sfumato.ground.kernels.vids import have_values
+
+        first = int(self.keys[smallest[0], column.column])
+        values = [(offer, np.array(offer.parts, np.int64)) for offer in column.holding(first)]
+        room = np.zeros(len(column.labels), np.bool_)
+        return [offer for offer, some in values if have_values(self.keys, column.column, some, smallest, room)]
+
+    def after(self, offer: Offer) -> int:
+        """The anonymity after a generalization, at most k: that of the new vids, or of those that it leaves alone."""
+        rows = self._rows(offer)
+        groups, firsts = self._joined(offer, rows)
+        made = int(total(groups, self.sizes[rows], len(firsts)).min(initial=self.k))
+        left = np.flatnonzero(self._without(rows)[1 : self.k + 1])
+        return min(made, int(left[0]) + 1 if len(left) else self.k, self.k)
+
+    def take(self, offer: Offer, new: int) -> None:
+        """Make a generalization: vids that agree become one, in the place of the first of them."""
+        column, rows = offer.column, self._rows(offer)
+        groups, firsts = self._joined(offer, rows)
+        made = total(groups, self.sizes[rows], len(firsts))
+        self.few = self._without(rows)
+        self.few += np.bincount(np.minimum(made, self.k + 1), minlength=self.k + 2)
+        self.sizes[rows] = 0
+        self.sizes[firsts] = made
+        self.hashes[firsts] ^= self.words[column][self.keys[firsts, column]] ^ self.words[column][new]
+        self.keys[firsts, column] = new
+        for part in offer.parts:
+            self.links[column].pop(part, None)
+        self.links[column][new] = firsts
+        self.count -= len(rows) - len(firsts)
+        self._enter(firsts)
+        low = np.flatnonzero(self.few[1 : self.k + 1])
+        self.anonymity = int(low[0]) + 1 if len(low) else int(self.sizes[self.sizes > 0].min())
+
+    def copied(self) -> Self:
+        """The same index, to be changed apart from this one."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        for name in ("keys", "sizes", "hashes", "few", "table"):
+            setattr(other, name, getattr(self, name).copy())
+        other.links = [dict(links) for links in self.links]
+        return other
+
+    def _rows(self, offer: Offer) -> Ids:
+        """The vids that a generalization generalizes; those that are no more are dropped from the links.
+
+        A value that only a population has is in none.
+        """
+        links = self.links[offer.column]
+        held = [part for part in offer.parts if part in links]
+        for part in held:
+            links[part] = links[part][self.sizes[links[part]] > 0]
+        return np.concatenate([np.zeros(0, np.int64), *(links[part] for part in held)])
+
+    def _without(self, rows: Ids) -> Ids:
+        """How many of the other vids have 1, 2, ... rows."""
+        return self.few - np.bincount(np.minimum(self.sizes[rows], self.k + 1), minlength=self.k + 2)
+
+    def _joined(self, offer: Offer, rows: Ids) -> tuple[Ids, Ids]:
+        """Which of some vids become one, and the first of each."""
+        from sfumato.ground.kernels.vids import number_alike
+
+        groups, firsts = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        slots = _table(len(rows))
+        words = self.words[offer.column]
+        many = number_alike(self.keys, self.hashes, offer.column, words, rows, slots, groups, firsts)
+        return groups, firsts[:many]
+
+    def _met(self, offer: Offer, smallest: Ids) -> bool:
+        """Whether every anonymity vid becomes one with another vid."""
+        from sfumato.ground.kernels.vids import have_partners
+
+        if len(offer.parts) < 2:
+            return False
+        if not len(self.table):
+            self._enter_all()
+        values, words = np.array(offer.parts, np.int64), self.words[offer.column]
+        return have_partners(self.keys, self.hashes, self.sizes, offer.column, words, values, smallest, self.table)
+
+    def _enter(self, rows: Ids) -> None:
+        from sfumato.ground.kernels.vids import enter
+
+        if not len(self.table):
+            return
+        if 2 * (self.entered + len(rows)) > len(self.table):
+            self._enter_all()
+            return
+        enter(self.hashes, rows, self.table)
+        self.entered += len(rows)
+
+    def _enter_all(self) -> None:
+        from sfumato.ground.kernels.vids import enter
+
+        rows = np.flatnonzero(self.sizes)
+        self.table, self.entered = _table(2 * len(rows)), len(rows)
+        enter(self.hashes, rows, self.table)
+
+
+def _table(rows: int) -> Ids:
+    """Room for a table that is at most half full."""
+    return np.full(1 << max(2 * rows, 1).bit_length(), -1, np.int64)
+
+
+def _linked(codes: NDArray[np.int32]) -> dict[int, Ids]:
+    """The rows of each code."""
+    order = np.argsort(codes, kind="stable")
+    used, first = np.unique(codes[order], return_index=True)
+    return dict(zip(used.tolist(), np.split(order, first[1:]), strict=True))
+
+
+def _words(count: int, salt: int) -> Ids:
+    """Well mixed numbers, the same every time (Steele, Lea, Flood 2014: SplitMix)."""
+    x = np.arange(1, count + 1, dtype=np.uint64) + np.uint64(salt << 32)
+    x *= np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (x ^ (x >> np.uint64(31))).view(np.int64)

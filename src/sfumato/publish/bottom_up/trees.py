@@ -1,0 +1,210 @@
+"""A column with a taxonomy: children become their parent, some siblings a set, single values ``*``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sfumato.describe.hierarchy import TOP
+from sfumato.publish.bottom_up.parts import Offer, Parts
+from sfumato.publish.bottom_up.scores import DECIMALS, Scale
+from sfumato.publish.cut import ColumnCut, cut_of_nodes
+from sfumato.publish.labels import climbed
+from sfumato.publish.problem import Problem
+
+OPEN, LIVE, HELD, GONE = 0, 1, 2, 3
+"""A node whose values have not all come up to it; one that is a label; one in a set; one with all its values out."""
+_KINDS = ("node", "set", "star")
+
+
+class TreeParts(Parts):
+    """Every node of the taxonomy is a label of its own number; sets and ``*`` beside others come after them.
+
+    A value that is itself an inner node is a label of its own, below that node, until the node is made.
+    """
+
+    def __init__(self, problem: Problem, column: int, scale: Scale, *, partial: bool, suppress: bool) -> None:
+        self.tree = problem.hierarchies[column].tree()
+        nodes = len(self.tree.labels)
+        super().__init__(problem, column, scale, nodes * (2 + partial + 3 * suppress) + 1)
+        self.partial, self.suppress = partial, suppress
+        self.labels[:nodes] = self.tree.labels
+        self.sizes[:nodes], self.steps[:nodes] = self.tree.sizes, self.tree.steps
+        self.prices[:nodes] = self.price(self.tree.sizes)
+        self.node = np.arange(len(self.labels), dtype=np.int32)
+        """For each label, its node; for a set, the node below which it is."""
+        self.used = nodes
+        self.state = np.where([bool(below) for below in self.tree.children], OPEN, LIVE).astype(np.int8)
+        self.part = np.arange(nodes, dtype=np.int32)
+        """For each node that is a label or in a set, the number of that."""
+        self.own: dict[int, int] = {}
+        """For an inner node that is a value itself, the label of that value."""
+        self.star = -1
+        self.found: dict[tuple[str, int], Offer] = {}
+        self.best: Offer | None = None
+        self._begin(problem)
+
+    def _begin(self, problem: Problem) -> None:
+        self.first = self.tree.leaf.astype(np.int32)
+        for code, node in enumerate(self.tree.leaf.tolist()):
+            if self.tree.children[node]:
+                self.first[code] = self.own.setdefault(node, self.used)
+                self.used += self.own[node] == self.used
+        for node, part in self.own.items():
+            self.node[part] = node
+            self.named(part, self.tree.labels[node], float(self.tree.sizes[node]), float(self.tree.steps[node]))
+        np.add.at(self.counts, self.first, self.histogram(problem))
+        self.begin()
+        for node, below in enumerate(self.tree.children):
+            if below:
+                self._refresh(node)
+        self._stars()
+        self._choose()
+
+    def offers(self) -> Iterator[Offer]:
+        """Every valid generalization."""
+        return iter(self.found.values())
+
+    def cheapest(self) -> Offer | None:
+        """The one that costs least, then by label."""
+        return self.best
+
+    def holding(self, part: int) -> Iterator[Offer]:
+        """Those of the node above the label, and those that put values out."""
+        if part == self.star:
+            yield from (offer for (kind, node), offer in self.found.items() if kind == "star" or node == 0)
+            return
+        above = self._above(part)
+        keys = [("node", above), ("set", above), ("star", part)]
+        yield from (self.found[key] for key in keys if key in self.found and part in self.found[key].parts)
+
+    def count(self) -> int:
+        """How many valid generalizations there are."""
+        return len(self.found)
+
+    def take(self, offer: Offer) -> int:
+        """Make a node, a set, or put a value out."""
+        new = offer.node if offer.kind == "node" else self.used
+        self.used += offer.kind != "node"
+        touched = {"node": self._made, "set": self._gathered, "star": self._put_out}[offer.kind](offer, new)
+        self.join(offer.parts, new)
+        for node in touched:
+            self._refresh(node)
+        self._stars(offer.parts)
+        self._choose()
+        return new
+
+    def cut(self) -> ColumnCut:
+        """The nodes in use; with sets or ``*`` beside others, all labels as they are."""
+        now = self.now
+        used, places = np.unique(now, return_inverse=True)
+        if all(part < len(self.tree.labels) or self.node[part] in self.own for part in used):
+            return cut_of_nodes(self.tree, self.node[now])
+        names = [self.labels[part] for part in used]
+        labels = [
+            name if names.count(name) == 1 else f"{name} ({self.tree.labels[self._above(int(part))]})"
+            for name, part in zip(names, used, strict=True)
+        ]
+        codes = places.reshape(-1).astype(np.int32)
+        return ColumnCut(labels=tuple(labels), of_code=codes, sizes=self.sizes[used], steps=self.steps[used])
+
+    def _above(self, part: int) -> int:
+        """The node below which a label is."""
+        return int(self.tree.parent[part]) if part < len(self.tree.labels) else int(self.node[part])
+
+    def _made(self, offer: Offer, new: int) -> list[int]:
+        self.state[new], self.part[new] = LIVE, new
+        self.own.pop(new, None)
+        del self.found["node", new]
+        self.found.pop(("set", new), None)
+        self.star = -1 if new == 0 else self.star
+        return [int(self.tree.parent[new])] if new else []
+
+    def _gathered(self, offer: Offer, new: int) -> list[int]:
+        children = self._children_of(offer.parts, offer.node)
+        self.state[children], self.part[children], self.node[new] = HELD, new, offer.node
+        self.named(new, offer.label, *self._set_size(children))
+        return [offer.node]
+
+    def _put_out(self, offer: Offer, new: int) -> list[int]:
+        part = offer.parts[0]
+        above = self._above(part)
+        if self.own.get(above) == part:
+            del self.own[above]
+        else:
+            self.state[self._children_of([part], above)] = GONE
+        self.star, self.node[new] = new, 0
+        self.named(new, TOP, self.hierarchy.total, float(self.hierarchy.height))
+        touched = [0, above]
+        while above > 0 and above not in self.own and all(self.state[c] == GONE for c in self.tree.children[above]):
+            self.state[above] = GONE
+            above = int(self.tree.parent[above])
+            touched.append(above)
+        return touched
+
+    def _children_of(self, parts: Sequence[int], node: int) -> list[int]:
+        """The children of a node that some labels stand for."""
+        held = (LIVE, HELD)
+        return [c for c in self.tree.children[node] if self.state[c] in held and self.part[c] in parts]
+
+    def _set_size(self, children: Sequence[int]) -> tuple[float, float]:
+        """How much a set of children covers, and how high it lies."""
+        size = float(self.tree.sizes[list(children)].sum())
+        return size, climbed(self.hierarchy, size)
+
+    def _units(self, node: int) -> list[int]:
+        """The labels just below a node, in order."""
+        own = [self.own[node]] if node in self.own else []
+        held = (int(self.part[c]) for c in self.tree.children[node] if self.state[c] in (LIVE, HELD))
+        return list(dict.fromkeys((*own, *held)))
+
+    def _refresh(self, node: int) -> None:
+        """Find out anew what can be made of the labels just below a node."""
+        self.found.pop(("node", node), None)
+        self.found.pop(("set", node), None)
+        units = self._units(node)
+        if units and all(self.state[c] != OPEN for c in self.tree.children[node]) and self.state[node] != GONE:
+            parts = units if node or self.star < 0 else [*units, self.star]
+            self.found["node", node] = self._offer("node", parts, node, self.labels[node], float(self.prices[node]))
+        if self.partial and len(units) > 1:
+            self._pair(node, units)
+
+    def _pair(self, node: int, units: Sequence[int]) -> None:
+        """The two siblings that cost least together, if there are others beside them."""
+        missing = -1 if self.hierarchy.missing is None else int(self.first[self.hierarchy.missing])
+        inside = [unit for unit in units if unit not in (missing, self.own.get(node))]
+        left, right = np.triu_indices(len(inside), 1)
+        sizes = self.sizes[inside][left] + self.sizes[inside][right]
+        costs = self.scale.paired(self.counts[inside], self.prices[inside], left, right, self.price(sizes))
+        for place in np.argsort(np.round(costs, DECIMALS), kind="stable").tolist():
+            parts = [inside[left[place]], inside[right[place]]]
+            children = self._children_of(parts, node)
+            if len(children) < len(self.tree.children[node]) or node in self.own:
+                label = "{" + ", ".join(self.tree.labels[c] for c in children) + "}"
+                self.found["set", node] = self._offer("set", parts, node, label, float(self.price(sizes[[place]])[0]))
+                return
+
+    def _stars(self, replaced: Sequence[int] = ()) -> None:
+        """Find out anew which values can be put out: every label, together with those that are out already."""
+        for part in replaced:
+            self.found.pop(("star", part), None)
+        if not self.suppress:
+            return
+        for part in np.flatnonzero(self.live).tolist():
+            if part not in (0, self.star):
+                parts = [part] if self.star < 0 else [part, self.star]
+                rare = (int(self.counts[part].sum()), self.labels[part])
+                price = float(self.prices[0])
+                self.found["star", part] = self._offer("star", parts, self._above(part), TOP, price, rare)
+
+    def _offer(
+        self, kind: str, parts: Sequence[int], node: int, label: str, price: float, rare: tuple[int, str] = (0, "")
+    ) -> Offer:
+        chosen = list(parts)
+        cost = self.scale.joined(self.counts[chosen], self.prices[chosen], price)
+        order = (label, _KINDS.index(kind), node, *rare)
+        return Offer(column=self.column, kind=kind, parts=tuple(chosen), cost=cost, label=label, order=order, node=node)
+
+    def _choose(self) -> None:
+        self.best = min(self.found.values(), key=lambda one: (round(one.cost, DECIMALS), one.order), default=None)

@@ -1,0 +1,98 @@
+"""What a differentially private algorithm is given, and what it gives back.
+
+Everything but the rows themselves is public: attributes, domains, trees, ranges and classes are declared by the
+publisher. The number of rows is private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import floor
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.budget.events import Event
+from sfumato.data.table import Codes
+from sfumato.describe.taxonomy import Taxonomy
+from sfumato.publish.cut import ColumnCut
+
+Kind = Literal["tree", "number", "set"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Attribute:
+    """A predictor: its declared domain, and its value in every row."""
+
+    name: str
+    """The column."""
+    kind: Kind
+    """Whether a row has a leaf of a tree, a number, or a set of leaves."""
+    values: tuple[str, ...]
+    """The declared leaves (tree, set), or the label of each cell of the grid (number)."""
+    tree: Taxonomy | None = None
+    """The declared tree; ``tree.leaf[code]`` is the node of leaf ``code``. None for numbers."""
+    low: float = 0.0
+    """The smallest declared number."""
+    high: float = 0.0
+    """The largest declared number."""
+    grid: float = 1.0
+    """The width of a cell of the grid: intervals begin and end at ``low`` plus a multiple of this, or at ``high``."""
+    codes: Codes
+    """One per row: its leaf, or the cell of the grid that its number lies in; of sets: all their leaves in a row."""
+    starts: NDArray[np.int64] | None = None
+    """For sets: row ``r`` has ``codes[starts[r]:starts[r + 1]]``, each leaf once."""
+
+    def edge(self, cell: int) -> float:
+        """Where a cell of the grid begins."""
+        return min(self.low + cell * self.grid, self.high)
+
+
+def grid_cells(low: float, high: float, grid: float) -> int:
+    """How many cells a grid over a closed range has; the largest number lies in the last one."""
+    return max(
+        floor((high - low) / grid + 1e-9) + (1 if float(grid).is_integer() and float(low).is_integer() else 0), 1
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PrivateTable:
+    """Rows over declared domains."""
+
+    attributes: tuple[Attribute, ...]
+    """The predictors."""
+    classes: tuple[str, ...]
+    """The declared values of the class; one value where there is no class."""
+    target: Codes
+    """The class of every row."""
+    target_name: str | None = None
+    """The class column."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are: private."""
+        return len(self.target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoisyTable:
+    """Generalized rows with noisy counts: what may be published."""
+
+    columns: tuple[str, ...]
+    """The predictors."""
+    labels: tuple[tuple[str, ...], ...]
+    """For each of them, the labels that are used; a set's label names its nodes, joined by ``|``."""
+    keys: NDArray[np.int32]
+    """Columns x groups: the label of each group."""
+    counts: NDArray[np.int64]
+    """Groups x classes: noisy rows, none negative."""
+    event: Event
+    """What it cost; its epsilon is exactly what was asked for."""
+    cut: tuple[ColumnCut | None, ...] = ()
+    """For each column that is no set: the label of every declared leaf or cell of the grid, for new records."""
+    steps: tuple[str, ...] = ()
+    """What was specialized, in order, in words; public like everything here."""
+    effort: Mapping[str, int | float | str] = field(default_factory=dict)
+    """Public figures about the search."""

@@ -1,0 +1,163 @@
+"""Declared domains: what a column can hold, said by the publisher and never read off the rows.
+
+A cell outside its domain does not stop an answer, for a refusal would tell of the record that caused it: numbers are
+clamped, strange categories and missing numbers are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor, log2
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.table import Codes, Table
+from sfumato.describe.spans import Ends
+from sfumato.ground.arguments import above, number
+from sfumato.ground.errors import ParameterError
+
+MOST_BINS = 2**20
+"""No domain and no product of domains may have more groups than this."""
+LARGEST = 1e100
+"""Bounds beyond this are refused: their squares must still be numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """Every number from ``low`` to ``high``."""
+
+    low: float
+    """The smallest that counts; smaller ones count as this."""
+    high: float
+    """The largest that counts."""
+    grid: float | None = None
+    """How wide groups are, from ``low``; when absent 1 for up to 1,000 whole numbers, else a 1,000th of the range."""
+
+    def __post_init__(self) -> None:
+        if number("low", self.low) >= number("high", self.high):
+            raise ParameterError(f"high must be above low, not {self.high:g} where low is {self.low:g}")
+        if max(abs(self.low), abs(self.high)) > LARGEST or self.high - self.low < 1 / LARGEST:
+            raise ParameterError(f"low and high must be at least {1 / LARGEST:g} apart and within {LARGEST:g} of 0")
+        if self.grid is not None:
+            above("grid", self.grid, 0)
+            if (self.high - self.low) / self.grid > MOST_BINS:
+                raise ParameterError(f"grid must make at most {MOST_BINS} parts of the range, not {self.grid:g}")
+
+    @property
+    def step(self) -> float:
+        """How far apart the marks are."""
+        if self.grid is not None:
+            return self.grid
+        width = self.high - self.low
+        return 1.0 if float(self.low).is_integer() and width <= 1000 else width / 1000
+
+    @property
+    def marks(self) -> NDArray[np.float64]:
+        """Multiples of the step above ``low``, and ``high``: the edges of the groups."""
+        many = max(ceil((self.high - self.low) / self.step - 1e-9), 1)
+        return np.append(np.minimum(self.low + np.arange(many) * self.step, self.high), self.high)
+
+    @property
+    def candidates(self) -> NDArray[np.float64]:
+        """What a quantile can be: marks as fine as they are without a declared width of groups."""
+        return Numbers(low=self.low, high=self.high).marks
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the groups between marks."""
+        ends = Ends(low=self.low, high=self.high, low_known=True, high_known=True)
+        spans = list(pairwise(self.marks.tolist()))
+        return tuple(ends.named(span, first=not n, last=n == len(spans) - 1) for n, span in enumerate(spans))
+
+    def parted(self, bins: int) -> Numbers:
+        """The same numbers in so many equal parts."""
+        return Numbers(low=self.low, high=self.high, grid=(self.high - self.low) / bins)
+
+    def codes(self, cells: pl.Series) -> Codes:
+        """Each row's group; -1 where there is no number."""
+        found = numbers_in(cells)
+        marks = self.marks
+        place = np.searchsorted(marks[1:-1], np.clip(np.nan_to_num(found), self.low, self.high), side="right")
+        return np.where(np.isnan(found), -1, place).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Categories:
+    """One of some texts."""
+
+    values: tuple[str, ...]
+    """All of them; a cell that is none of them belongs to no group."""
+
+    def __post_init__(self) -> None:
+        if not self.values or len(set(self.values)) < len(self.values):
+            raise ParameterError("values must be different texts, at least one")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the groups."""
+        return self.values
+
+    def codes(self, cells: pl.Series) -> Codes:
+        """Each row's group; -1 where the cell is no declared text."""
+        known = pl.Series(list(self.values), dtype=pl.String)
+        places = pl.Series(range(len(self.values)), dtype=pl.Int32)
+        return texts_in(cells).replace_strict(known, places, default=-1).fill_null(-1).to_numpy().astype(np.int32)
+
+
+Domain = Numbers | Categories
+
+
+def present(table: Table, name: str) -> pl.Series:
+    """The cells of a column, null where one means a missing value."""
+    cells = table.frame[name]
+    return cells.zip_with(~table.is_missing(name), pl.Series([None], dtype=cells.dtype))
+
+
+def numbers_in(cells: pl.Series) -> NDArray[np.float64]:
+    """Cells as numbers; NaN where a cell is none, or is infinite."""
+    texts = cells.str.strip_chars() if cells.dtype == pl.String else cells
+    found = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def texts_in(cells: pl.Series) -> pl.Series:
+    """Cells as texts, each by itself: one strange record must not change how the others are written.
+
+    Whole numbers have no point even where the column holds reals, and days have no time of day.
+    """
+    texts = cells.cast(pl.String)
+    if isinstance(cells.dtype, pl.Datetime):
+        days = (cells.dt.truncate("1d") == cells).fill_null(value=False)
+        return cells.dt.date().cast(pl.String).zip_with(days, texts)
+    if cells.dtype.is_float():
+        whole = ((cells == cells.round(0)) & (cells.abs() < 2.0**53)).fill_null(value=False)
+        return cells.cast(pl.Int64, strict=False).cast(pl.String).zip_with(whole, texts)
+    return texts
+
+
+def group_codes(columns: list[tuple[Domain, pl.Series]], rows: int) -> tuple[NDArray[np.int64], int]:
+    """Each row's place in the product of domains, the last one varying fastest; -1 outside of any of them."""
+    place, many = np.zeros(rows, np.int64), 1
+    for domain, cells in columns:
+        codes, size = domain.codes(cells), len(domain.labels)
+        place = np.where((place < 0) | (codes < 0), -1, place * size + codes)
+        many *= size
+    return place, many
+
+
+def whole_units(
+    found: NDArray[np.float64], low: float, high: float, centre: float
+) -> tuple[NDArray[np.int64], float, int]:
+    """Numbers as whole multiples of a unit above ``centre``, the unit, and how many units one number can be away.
+
+    A sum of whole numbers is exact, in any order; one of floats is not, and its rounding can move further than the
+    declared bounds say. The unit is a power of two, at most 2^-29 of the reach: rounding to it is far below the noise.
+    """
+    reach = max(abs(low - centre), abs(high - centre))
+    unit = 2.0 ** (floor(log2(reach)) - 29)
+    most = ceil(reach / unit)
+    scaled = np.rint((np.clip(found, low, high) - centre) / unit)
+    return np.clip(scaled, -most, most).astype(np.int64), unit, most

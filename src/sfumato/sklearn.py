@@ -1,0 +1,179 @@
+"""Estimators in the manner of scikit-learn: find a recoding in ``fit``, apply it to any records in ``transform``.
+
+>>> from sfumato.sklearn import TopDownSpecializer
+>>> TopDownSpecializer(privacy={"k_anonymity": 2}).algorithm
+'top-down'
+
+What ``transform`` gives is recoded, but only the records that were fitted are known to meet the requirement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sfumato.data.frames import from_frame, to_native
+from sfumato.data.table import Table
+from sfumato.describe.hierarchy import TOP
+from sfumato.ground.arguments import one_of
+from sfumato.ground.errors import DataError, ParameterError
+from sfumato.utility.learners import ends_read, values_read
+from sfumato.utility.meanings import Words, covered
+from sfumato.utility.view import Reals
+from sfumato.workflow.applying import Outside
+from sfumato.workflow.making import release
+from sfumato.workflow.plan import Plan
+
+__all__ = ["BottomUpGeneralizer", "FullDomainGeneralizer", "TopDownSpecializer"]
+
+Output = Literal["features", "labels"]
+_CLASS = "class of a record"
+
+
+class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What the estimators share; options of their own are keys of ``[algorithm]`` in a plan."""
+
+    algorithm: ClassVar[str]
+
+    def __init__(
+        self,
+        privacy: Mapping[str, Any] | None = None,
+        *,
+        hierarchies: Mapping[str, Mapping[str, Any]] | None = None,
+        sensitive: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        outside: Outside = "top",
+        output: Output = "features",
+    ) -> None:
+        """Remember how to fit.
+
+        ``privacy`` and ``hierarchies`` are as in a plan (k-anonymity with k = 5; numbers grown or shown, others shown
+        or starred, where nothing is said). ``sensitive`` names a column that is no quasi-identifier. ``output`` is
+        numbers for a learner (the smallest and largest number of an interval, the share of a label's values under each
+        node) or the labels themselves.
+        """
+        self.privacy = privacy
+        self.hierarchies = hierarchies
+        self.sensitive = sensitive
+        self.options = options
+        self.outside = outside
+        self.output = output
+
+    def fit(self, records: Any, classes: Any = None) -> _Recoder:
+        """Find a recoding of the records that meets the requirement, for telling the classes if there are any."""
+        one_of("output", self.output, ("features", "labels"))
+        table = _table(records)
+        if table.rows == 0:
+            raise DataError("the table has no rows; there is nothing to fit")
+        frame = table.frame
+        if classes is not None:
+            if len(classes) != frame.height:
+                raise ParameterError(f"classes must be as many as records, {frame.height}, not {len(classes)}")
+            frame = frame.with_columns(pl.Series(_CLASS, [str(one) for one in classes], dtype=pl.String))
+        self.release_ = release(Plan.parse(self._plan(table, target=classes is not None)), frame)
+        self.feature_names_in_ = np.array(table.names, dtype=object)
+        self.n_features_in_ = len(table.names)
+        problem = self.release_.prepared.problem
+        self.features_ = {name: _features(self.release_, place) for place, name in enumerate(problem.cells.quasi)}
+        return self
+
+    def transform(self, records: Any) -> Any:
+        """The records under the recoding that was found."""
+        check_is_fitted(self, "release_")
+        table = _table(records)
+        absent = [name for name in self.features_ if name not in table.names]
+        if absent:
+            raise DataError(f"the records have no column {absent[0]!r}; they have {', '.join(table.names)}")
+        found = self.release_.transform(table.frame, outside=self.outside)
+        if self.output == "labels":
+            return found.rows if not hasattr(records, "columns") else to_native(found.rows, records)
+        parts = [_told(found.rows[name], table_) for name, table_ in self.features_.items()]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((found.rows.height, 0))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """What the columns of ``transform`` are."""
+        check_is_fitted(self, "release_")
+        if self.output == "labels":
+            return np.array([n for n in self.release_.rows.columns if n != _CLASS], dtype=object)
+        wide = [(name, next(iter(table.values())).shape[0]) for name, table in self.features_.items()]
+        return np.array([f"{name}_{n}" for name, many in wide for n in range(many)], dtype=object)
+
+    def _plan(self, table: Table, *, target: bool) -> dict[str, Any]:
+        given = dict(self.hierarchies or {})
+        strange = [name for name in given if name not in table.names]
+        if strange:
+            raise ParameterError(f"hierarchies must be for columns of the records, not {strange[0]!r}")
+        columns: dict[str, Any] = {}
+        for name in table.names:
+            if name == self.sensitive:
+                columns[name] = {"role": "sensitive"}
+                continue
+            kind = table.column(name).kind
+            numeric = kind in ("integer", "real")
+            columns[name] = {
+                "role": "quasi",
+                "type": kind,
+                "hierarchy": given.get(name, {"kind": "grown" if numeric else "flat"}),
+            }
+        if self.sensitive is not None and self.sensitive not in columns:
+            raise ParameterError(f"sensitive must be a column of the records, not {self.sensitive!r}")
+        return {
+            "columns": {**columns, **({_CLASS: {"role": "target"}} if target else {})},
+            "privacy": dict(self.privacy or {"k_anonymity": 5}),
+            "algorithm": {"name": self.algorithm, **(self.options or {})},
+        }
+
+
+class TopDownSpecializer(_Recoder):
+    """Top-down specialization: from all ``*`` downwards while the requirement holds, best for telling the classes."""
+
+    algorithm = "top-down"
+
+
+class BottomUpGeneralizer(_Recoder):
+    """Bottom-up generalization: from the values upwards until the requirement holds, losing least about the classes."""
+
+    algorithm = "bottom-up"
+
+
+class FullDomainGeneralizer(_Recoder):
+    """The full-domain optimum: one level for each column, with the least loss that the requirement allows."""
+
+    algorithm = "optimal"
+
+
+def _table(records: Any) -> Table:
+    """Records as a table; an array gets the columns x0, x1, ..."""
+    if isinstance(records, np.ndarray | list):
+        cells = np.asarray(records)
+        if cells.ndim != 2:
+            raise DataError(f"records must have rows and columns, not {cells.ndim} dimensions")
+        records = pl.DataFrame({f"x{n}": cells[:, n].tolist() for n in range(cells.shape[1])})
+    return from_frame(records)
+
+
+def _features(made: Any, place: int) -> dict[str, Reals]:
+    """What each label of a column means to a learner."""
+    problem, shown = made.prepared.problem, made.outcome.recoding(made.prepared.problem)
+    hierarchy, numbers = problem.hierarchies[place], problem.number(place)
+    words = Words.of(shown, place)
+    cover = covered(hierarchy, numbers, words, problem.cells.keys[place], shown.keys[place])
+    whole = np.full((1, cover.shape[1]), 1.0 / max(cover.shape[1], 1))
+    every = np.concatenate([cover, whole])
+    meaning = ends_read(every, numbers) if numbers is not None else every @ values_read(hierarchy, None, "tree")
+    return {label: meaning[n] for n, label in enumerate([*words.labels, TOP]) if label != TOP or n == len(cover)}
+
+
+def _told(labels: pl.Series, table: Mapping[str, Reals]) -> Reals:
+    """Rows x features; a label that was never fitted says as little as ``*``."""
+    names = labels.cast(pl.String).fill_null(TOP)
+    distinct = names.unique(maintain_order=True)
+    rows = np.array([table.get(name, table[TOP]) for name in distinct]).reshape(len(distinct), -1)
+    place = {name: n for n, name in enumerate(distinct)}
+    return np.asarray(rows[np.array([place[name] for name in names], np.int64)])

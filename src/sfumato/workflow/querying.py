@@ -1,0 +1,93 @@
+"""Questions to a plan's table: domains come from the plan, answers cost what the ledger has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sfumato.budget.ledger import Ledger
+from sfumato.describe.paths import Paths
+from sfumato.describe.ranges import Grown, Intervals
+from sfumato.describe.roles import Role
+from sfumato.describe.texts import OrderedGroups
+from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
+from sfumato.query.answers import Answer
+from sfumato.query.conditions import columns_of
+from sfumato.query.domains import Categories, Domain, Numbers
+from sfumato.query.questions import Question
+from sfumato.query.session import Session
+from sfumato.query.sql import parse_question
+from sfumato.workflow.hierarchies import builder
+from sfumato.workflow.making import load_table
+from sfumato.workflow.plan import ColumnPlan, Plan
+
+
+def query(
+    plan: Plan,
+    sql: str,
+    *,
+    epsilon: Any,
+    ledger: Ledger | str | Path,
+    analyst: str,
+    frame: object = None,
+    confidence: float = 0.95,
+) -> list[Answer]:
+    """The answers to a SELECT statement. The table is not even read before the budget is reserved."""
+    question = parse_question(sql)
+    _refuse_columns(question, plan)
+    asked = session(plan, ledger=ledger, analyst=analyst, frame=frame)
+    return asked.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
+
+
+def session(plan: Plan, *, ledger: Ledger | str | Path, analyst: str, frame: object = None) -> Session:
+    """A session over the plan's table and its declared domains."""
+    return Session(
+        lambda: load_table(plan, frame, plan.input.path),
+        domains=declared_domains(plan),
+        ledger=ledger,
+        analyst=analyst,
+    )
+
+
+def declared_domains(plan: Plan) -> dict[str, Domain]:
+    """The domain of every column that declares one; a hierarchy that is read off the rows declares none."""
+    found = {name: _domain(plan, name, column) for name, column in plan.columns.items() if _open(column)}
+    return {name: domain for name, domain in found.items() if domain is not None}
+
+
+def _open(column: ColumnPlan) -> bool:
+    """Whether questions may name the column at all."""
+    return column.role not in (Role.IDENTIFIER, Role.DROP)
+
+
+def _domain(plan: Plan, name: str, column: ColumnPlan) -> Domain | None:
+    missing = plan.input.missing[:1] if plan.input.on_missing == "keep" else ()
+    if column.type == "set":
+        return None
+    if column.values:
+        return Categories(values=tuple(dict.fromkeys((*column.values, *missing))))
+    if column.hierarchy is None:
+        return None
+    path = f"columns.{name}.hierarchy"
+    made = builder(column.hierarchy, path, plan.folder)
+    if isinstance(made, Paths | OrderedGroups):
+        return Categories(values=tuple(dict.fromkeys((*made.declared(), *missing))))
+    if not isinstance(made, Intervals | Grown) or made.low is None or made.high is None:
+        return None
+    grid = made.grid if isinstance(made, Grown) else (made.widths[0] if made.widths else None)
+    try:
+        return Numbers(low=made.low, high=made.high, grid=grid)
+    except ParameterError as error:
+        raise PlanError(f"{path}: {error}") from None
+
+
+def _refuse_columns(question: Question, plan: Plan) -> None:
+    """Refuse columns that the plan does not open to questions, before anything is paid."""
+    known = [name for name, column in plan.columns.items() if _open(column)]
+    figures = [one.column for one in question.aggregates if one.column is not None]
+    for name in (*figures, *question.by, *columns_of(question.where)):
+        if name not in known:
+            raise PlanError(
+                f"columns.{name}: the plan opens no such column to questions{nearest(name, known)} "
+                f"It opens {listed(known, most=30)}; write names with blanks or dashes in double quotes"
+            )

@@ -1,0 +1,149 @@
+"""Costs are exact, add up, and survive being written down."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.budget.accountants import epsilon_at, epsilon_of, rho_of
+from sfumato.budget.events import Concentrated, Parallel, Pure, Sequential, exactly, from_json, to_json, written
+from sfumato.ground.errors import ParameterError
+
+BUDGETS = st.fractions(min_value=Fraction(1, 10**9), max_value=Fraction(10**6))
+WORDS = st.text(max_size=8)
+PURE = st.builds(Pure, epsilon=BUDGETS, what=WORDS)
+
+
+def composed(leaf):
+    return st.recursive(
+        leaf,
+        lambda inner: st.builds(
+            lambda kind, parts, what: kind(parts=tuple(parts), what=what),
+            st.sampled_from([Sequential, Parallel]),
+            st.lists(inner, max_size=4),
+            WORDS,
+        ),
+        max_leaves=12,
+    )
+
+
+PURE_EVENTS = composed(PURE)
+EVENTS = composed(st.one_of(PURE, st.builds(Concentrated, rho=BUDGETS, what=WORDS)))
+
+
+@given(PURE_EVENTS, st.integers(0, 50))
+def test_n_events_cost_n_times_as_much(event, n):
+    assert epsilon_of(Sequential(parts=(event,) * n)) == n * epsilon_of(event)
+    assert rho_of(Sequential(parts=(event,) * n)) == n * rho_of(event)
+
+
+@given(st.lists(PURE_EVENTS, max_size=6))
+def test_sequences_add_up_and_parallels_cost_the_dearest(events):
+    costs = [epsilon_of(event) for event in events]
+    assert epsilon_of(Sequential(parts=tuple(events))) == sum(costs)
+    assert epsilon_of(Parallel(parts=tuple(events))) == max(costs, default=0)
+    rhos = [rho_of(event) for event in events]
+    assert rho_of(Sequential(parts=tuple(events))) == sum(rhos)
+    assert rho_of(Parallel(parts=tuple(events))) == max(rhos, default=0)
+
+
+@given(PURE_EVENTS)
+def test_costs_are_exact_fractions(event):
+    assert isinstance(epsilon_of(event), Fraction)
+    assert isinstance(rho_of(event), Fraction)
+
+
+@given(PURE)
+def test_a_pure_epsilon_is_half_its_square_in_rho(event):
+    assert rho_of(event) == event.epsilon * event.epsilon / 2
+
+
+@given(EVENTS)
+def test_an_event_is_read_as_it_was_written(event):
+    assert from_json(json.loads(json.dumps(to_json(event)))) == event
+
+
+@given(BUDGETS)
+def test_a_fraction_survives_as_text(budget):
+    assert exactly("epsilon", str(budget)) == budget
+    assert to_json(Pure(epsilon=budget))["epsilon"] == str(budget)
+
+
+@given(st.integers(1, 10**6), st.integers(0, 6))
+def test_a_float_means_the_decimal_that_is_written_for_it(digits, places):
+    text = f"{digits}e-{places}"
+    assert exactly("epsilon", float(text)) == Fraction(text)
+    assert exactly("epsilon", np.float64(text)) == Fraction(text)
+
+
+def test_ten_tenths_are_one():
+    assert epsilon_of(Sequential(parts=(Pure(epsilon=0.1),) * 10)) == 1
+    assert sum([0.1] * 10) != 1
+
+
+def test_numbers_of_numpy_become_python_integers():
+    found = exactly("epsilon", np.int64(2**62))
+    assert found * 4 == 2**64
+    assert type(found.numerator) is int
+
+
+@pytest.mark.parametrize("bad", [0, -1, "0", "-1/2", "1/0", "", "x", float("nan"), float("inf"), None, True, [], 1j])
+def test_what_is_no_budget_is_refused(bad):
+    with pytest.raises(ParameterError, match="epsilon"):
+        Pure(epsilon=bad)
+    with pytest.raises(ParameterError, match="rho"):
+        Concentrated(rho=bad)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        None,
+        [],
+        {},
+        "pure",
+        {"kind": "pure"},
+        {"kind": "pure", "epsilon": "0"},
+        {"kind": "pure", "epsilon": "1/0"},
+        {"kind": "pure", "epsilon": "-1"},
+        {"kind": "pure", "epsilon": None},
+        {"kind": "concentrated", "epsilon": "1"},
+        {"kind": "other", "parts": []},
+        {"kind": "sequential"},
+        {"kind": "sequential", "parts": [{"kind": "pure"}]},
+        {"kind": "parallel", "parts": 3},
+    ],
+)
+def test_what_is_no_event_is_refused(tree):
+    with pytest.raises(ParameterError, match="event must be pure"):
+        from_json(tree)
+
+
+def test_gaussian_noise_has_no_pure_epsilon():
+    with pytest.raises(ParameterError, match=r"counts is concentrated.*zCDP"):
+        epsilon_of(Sequential(parts=(Pure(epsilon=1), Concentrated(rho=1, what="counts"))))
+
+
+def test_zcdp_as_epsilon_and_delta():
+    """Bun and Steinke 2016, proposition 1.3, by hand: rho = 1/2, delta = e^-8."""
+    assert epsilon_at(Fraction(1, 2), exp(-8)) == pytest.approx(0.5 + 2 * (0.5 * 8) ** 0.5)
+    assert epsilon_at(Fraction(1, 2), 1e-6) == pytest.approx(0.5 + 2 * (0.5 * log(1e6)) ** 0.5)
+    for bad in (0, 1, -0.1, 2):
+        with pytest.raises(ParameterError, match="delta"):
+            epsilon_at(Fraction(1), bad)
+
+
+def test_messages_are_short():
+    assert [written(Fraction(x)) for x in ("1/3", "1e400", "1e-400", "0", "2")] == [
+        "0.333333",
+        "about 10^400",
+        "about 10^-400",
+        "0",
+        "2",
+    ]
