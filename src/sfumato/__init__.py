@@ -19,10 +19,12 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato import models
+    from sfumato.budget.ledger import Ledger
     from sfumato.data.adult import adult
     from sfumato.data.census import census
     from sfumato.data.patients import patients
     from sfumato.ground.errors import (
+        BudgetError,
         BundleError,
         ClaimRefuted,
         DataError,
@@ -32,52 +34,68 @@ if TYPE_CHECKING:
         PlanError,
         SfumatoError,
     )
+    from sfumato.query import Session
+    from sfumato.workflow.applying import apply
     from sfumato.workflow.counting import classes
     from sfumato.workflow.frontier import frontier
-    from sfumato.workflow.making import release
     from sfumato.workflow.plan import Plan
+    from sfumato.workflow.private import PrivateRelease
     from sfumato.workflow.profile import profile
+    from sfumato.workflow.querying import query
     from sfumato.workflow.release import Release
+    from sfumato.workflow.releasing import release
     from sfumato.workflow.verify import verify
 
 _PLACES = {
+    "BudgetError": "ground.errors",
     "BundleError": "ground.errors",
     "ClaimRefuted": "ground.errors",
     "DataError": "ground.errors",
     "HierarchyError": "ground.errors",
     "Infeasible": "ground.errors",
+    "Ledger": "budget.ledger",
     "ParameterError": "ground.errors",
     "Plan": "workflow.plan",
     "PlanError": "ground.errors",
+    "PrivateRelease": "workflow.private",
     "Release": "workflow.release",
+    "Session": "query",
     "SfumatoError": "ground.errors",
     "adult": "data.adult",
+    "apply": "workflow.applying",
     "census": "data.census",
     "classes": "workflow.counting",
     "frontier": "workflow.frontier",
     "patients": "data.patients",
     "profile": "workflow.profile",
+    "query": "workflow.querying",
 }
 
 __all__ = [
+    "BudgetError",
     "BundleError",
     "ClaimRefuted",
     "DataError",
     "HierarchyError",
     "Infeasible",
+    "Ledger",
     "ParameterError",
     "Plan",
     "PlanError",
+    "PrivateRelease",
     "Release",
+    "Session",
     "SfumatoError",
     "__version__",
     "adult",
+    "apply",
     "census",
     "classes",
     "frontier",
     "models",
     "patients",
     "profile",
+    "query",
     "release",
     "verify",
 ]
@@ -103,11 +121,20 @@ class _Door(ModuleType):
     @property
     def release(self) -> Any:
         """Make a release: ``sfumato.release(plan, frame)``."""
-        return import_module("sfumato.workflow.making").release
+        return import_module("sfumato.workflow.releasing").release
 
     @release.setter
     def release(self, room: object) -> None:
         """The room sfumato.release stays reachable by import only."""
+
+    @property
+    def query(self) -> Any:
+        """Ask a table: ``sfumato.query(plan, sql, ...)``."""
+        return import_module("sfumato.workflow.querying").query
+
+    @query.setter
+    def query(self, room: object) -> None:
+        """The room sfumato.query stays reachable by import only."""
 
     @property
     def verify(self) -> Any:

@@ -123,7 +123,7 @@ PLAN_FAULTS = {
     "no hierarchy": ('hierarchy = { kind = "mask" }', "", 2, ["columns.zip.hierarchy is missing"]),
     "unknown hierarchy": ('kind = "mask"', 'kind = "masc"', 2, ["columns.zip.hierarchy.kind", "did you mean 'mask'"]),
     "no requirement": ("k_anonymity = 2", "", 2, ["privacy: no requirement"]),
-    "differential privacy": ("k_anonymity = 2", "epsilon = 1.0", 2, ["privacy.epsilon"]),
+    "differential privacy": ("k_anonymity = 2", "epsilon = 1.0", 2, ["columns.disease.role", "no epsilon covers"]),
     "unknown metric": ("[privacy]", '[utility]\nmetric = "los"\n[privacy]', 2, ["did you mean 'loss'"]),
     "unknown algorithm": ("[privacy]", '[algorithm]\nname = "best"\n[privacy]', 2, ["algorithm.name", "'optimal'"]),
     "suppression above one": (

@@ -16,9 +16,10 @@ def models(as_json: Json = False) -> None:
 def algorithms(as_json: Json = False) -> None:
     """List the algorithms."""
     from sfumato.workflow.catalog import catalog
+    from sfumato.workflow.private_catalog import PRIVATE
 
     rows = [["auto", "Choose by size, models and metric."]]
-    rows += [[name, _first(run)] for name, run in catalog().algorithms.items()]
+    rows += [[name, _first(run)] for name, run in {**catalog().algorithms, **PRIVATE}.items()]
     _show(["algorithm", "what it does"], rows, as_json)
 
 

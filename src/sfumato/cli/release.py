@@ -11,6 +11,7 @@ from sfumato.cli.show import Json, say, say_json, table, watched
 
 if TYPE_CHECKING:
     from sfumato.verify.bundle import Verification
+    from sfumato.workflow.private import PrivateRelease
     from sfumato.workflow.release import Release
 
 
@@ -32,24 +33,45 @@ def release(
 ) -> None:
     """Make a verified release bundle from a plan."""
     from sfumato.workflow.making import check_output
-    from sfumato.workflow.making import release as make
     from sfumato.workflow.plan import Plan, with_input
+    from sfumato.workflow.private import PrivateRelease
+    from sfumato.workflow.releasing import release as make
 
     loaded = Plan.load(plan, changes or [])
     if data is not None:
         loaded = with_input(loaded, data)
-    page = None if no_inside else inside or output.with_name(f"{output.name}.inside.html")
+    private = "epsilon" in loaded.privacy
+    page = None if no_inside or private else inside or output.with_name(f"{output.name}.inside.html")
     check_output(output, page, force=force)
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
         checked = made.write(output, force=force)
         work.advance("write and verify", 1, 1)
-        if page is not None:
+        if page is not None and not isinstance(made, PrivateRelease):
             made.write_inside(page)
-    if as_json:
+    if isinstance(made, PrivateRelease):
+        show_private(made, checked, output, as_json=as_json)
+    elif as_json:
         say_json({**summary(made, checked, output), "inside_report": None if page is None else str(page)})
     else:
         show(made, output, page)
+
+
+def show_private(made: PrivateRelease, checked: Verification, output: Path, *, as_json: bool) -> None:
+    """What was made under differential privacy, for programs or for people."""
+    from sfumato.budget.events import to_json
+    from sfumato.report.private_page import ledger_lines
+
+    if as_json:
+        found = {"bundle": str(output), "rows": made.rows.height, "epsilon": str(made.epsilon)}
+        say_json({**found, "algorithm": made.algorithm, "ledger": to_json(made.event), "verified": checked.holds})
+        return
+    say(f"Differentially private with epsilon = {made.epsilon}, by {made.algorithm}: {made.rows.height:,} noisy rows.")
+    rows = [["  " * line.depth + line.what, str(line.epsilon)] for line in ledger_lines(made.event) if line.depth < 2]
+    table(["where epsilon went", "epsilon"], rows)
+    for mark in made.marks:
+        say(f"Beware: {mark}.")
+    say(f"{output} is written and verified. Next: open {output / 'report.html'}, or: sfumato verify {output}")
 
 
 def summary(made: Release, checked: Verification, output: Path) -> dict[str, object]:

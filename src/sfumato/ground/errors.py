@@ -8,6 +8,7 @@
   x HierarchyError   a hierarchy does not fit its column (names value and count)
   x BundleError      a bundle cannot be read, or must not be written
   x Infeasible       no release meets the requirement (says what would be feasible)
+  x BudgetError      a privacy budget does not suffice, or its ledger cannot be read
   x ClaimRefuted     a claim does not hold
   x Interrupted      somebody stopped the work
 

@@ -66,8 +66,8 @@ class FrontierFacts:
     """Rows of the original."""
     target: str | None
     """The column that the classifier tells."""
-    risk: tuple[float, float]
-    """The original's own highest and average risk."""
+    risk: tuple[float, float] | None
+    """The original's own highest and average risk; None where releases are differentially private."""
     series: tuple[str, ...]
     """The algorithms."""
     keys: tuple[str, ...]

@@ -28,9 +28,11 @@ from sfumato.workflow.frontier_grid import Point, numbered, points
 from sfumato.workflow.frontier_point import Task, forget, originals
 from sfumato.workflow.frontier_run import Record, run
 from sfumato.workflow.frontier_store import Store, check_folder, digest
-from sfumato.workflow.making import check_output, release
+from sfumato.workflow.making import check_output
 from sfumato.workflow.plan import Plan
+from sfumato.workflow.private import PrivateRelease
 from sfumato.workflow.release import Release
+from sfumato.workflow.releasing import release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,7 +109,9 @@ def frontier(
         records=records,
         original=original,
         privacy=privacy_axes(list(records.values())),
-        utility=utility_axes(plan.frontier.metrics, target=original["target"] is not None),
+        utility=utility_axes(
+            plan.frontier.metrics, target=original["target"] is not None, private="epsilon" in plan.privacy
+        ),
     )
     write_files(found)
     return found
@@ -115,7 +119,7 @@ def frontier(
 
 def pick(
     plan: Plan, number: int, bundle: str | Path, frame: object = None, *, force: bool = False, work: Work | None = None
-) -> tuple[Release, Verification]:
+) -> tuple[Release | PrivateRelease, Verification]:
     """Make the release of one point again, and write its verified bundle."""
     point = numbered(points(plan), number)
     check_output(Path(bundle), None, force=force)

@@ -44,6 +44,11 @@ class Axis:
 def privacy_axes(records: Sequence[Record]) -> tuple[Axis, ...]:
     """The risk measures, and what each promise reached where that says more."""
     made = [record for record in records if record["status"] == "verified"]
+    if any("epsilon" in record for record in made):
+        told = "how much likelier any output can be with a record than without, as a power of e"
+        return (
+            Axis(name="epsilon", meaning=told, better="lower", how="number", read=lambda record: record["epsilon"]),
+        )
     axes = [
         _risk("highest risk", "prosecutor", "odds", "the highest chance to pick the row of a person known to be in it"),
         _risk("average risk", "marketer", "share", "the share of rows matched rightly by whoever tries to match all"),
@@ -62,8 +67,10 @@ def privacy_axes(records: Sequence[Record]) -> tuple[Axis, ...]:
     return (*axes, smallest, *claims)
 
 
-def utility_axes(metrics: Sequence[str], *, target: bool) -> tuple[Axis, ...]:
-    """The chosen metrics; where there is a target, also the accuracy of a classifier."""
+def utility_axes(metrics: Sequence[str], *, target: bool, private: bool = False) -> tuple[Axis, ...]:
+    """The chosen metrics; where there is a target, also the accuracy of a classifier, which is all of a private one."""
+    if private:
+        return (_accuracy(),) if target else (_groups(),)
     names = metrics or DEFAULT_METRICS
     if target and ACCURACY not in names:
         names = (*names, ACCURACY)
@@ -116,6 +123,11 @@ def _metric(name: str) -> Axis:
 def _accuracy() -> Axis:
     told = "the share of held-out original rows whose class is told rightly by a classifier trained on the release"
     return Axis(name=ACCURACY, meaning=told, better="higher", how="share", read=lambda record: record["accuracy"])
+
+
+def _groups() -> Axis:
+    told = "how many groups of rows the release tells apart"
+    return Axis(name="groups", meaning=told, better="higher", how="count", read=lambda record: record["classes"])
 
 
 def _claim_axes(made: Sequence[Record]) -> list[Axis]:

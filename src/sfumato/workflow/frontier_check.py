@@ -13,6 +13,7 @@ from sfumato.workflow.catalog import catalog
 from sfumato.workflow.frontier_plan import Grid, Tree
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.plan import Plan, put
+from sfumato.workflow.private import algorithm_of
 from sfumato.workflow.requirements import Ancestors, Context, requirement
 
 ACCURACY = "accuracy"
@@ -76,7 +77,7 @@ def _check_plan(tree: Mapping[str, Any], key: str, folder: Path) -> None:
     catalog().metric(plan.metric)
     room, _, rest = key.partition(".")
     name = rest.partition(".")[0]
-    if room == "privacy":
+    if room == "privacy" and "epsilon" not in plan.privacy:
         _check_requirement(plan, name)
     column = plan.columns.get(name) if room == "columns" else None
     if column is not None and column.hierarchy is not None:
@@ -85,7 +86,10 @@ def _check_plan(tree: Mapping[str, Any], key: str, folder: Path) -> None:
 
 def _algorithm_of(tree: Mapping[str, Any], folder: Path) -> Plan:
     plan = Plan.parse(tree, folder=folder)
-    catalog().named_algorithm(plan.algorithm.name, plan.algorithm.options)
+    if "epsilon" in plan.privacy:
+        algorithm_of(plan)
+    else:
+        catalog().named_algorithm(plan.algorithm.name, plan.algorithm.options)
     return plan
 
 

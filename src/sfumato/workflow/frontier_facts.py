@@ -28,7 +28,7 @@ def facts(found: Frontier) -> FrontierFacts:
         version=__version__,
         rows=found.original["rows"],
         target=found.original["target"],
-        risk=(risk["prosecutor"], risk["marketer"]),
+        risk=None if risk is None else (risk["prosecutor"], risk["marketer"]),
         series=series,
         keys=short(keys),
         privacy=tuple(_axis(axis, ()) for axis in privacy),

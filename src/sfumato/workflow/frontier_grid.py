@@ -13,12 +13,15 @@ from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.workflow.draft import toml
 from sfumato.workflow.frontier_check import check_algorithms, check_grid, check_metrics
 from sfumato.workflow.frontier_plan import Grid, Tree
-from sfumato.workflow.plan import Plan, put
+from sfumato.workflow.plan import ColumnPlan, Plan, put
+from sfumato.workflow.private_catalog import PRIVATE
 
 DEFAULT_ALGORITHMS = ("auto", "mondrian", "datafly")
 """What is compared with the plan's own algorithm where nothing is said."""
 DEFAULT_K = (2, 5, 10, 25)
 """The values of k, beside the plan's own, where there is no grid."""
+DEFAULT_EPSILON = (0.1, 0.5, 1.0)
+"""The values of epsilon, beside the plan's own, where there is no grid."""
 MOST_POINTS = 10_000
 """More would hardly be looked at."""
 _SHARED = ("max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
@@ -78,13 +81,17 @@ def numbered(every: Sequence[Point], number: int) -> Point:
 def default_algorithms(plan: Plan) -> tuple[Tree, ...]:
     """The plan's own algorithm, and some that work differently."""
     own = plan.algorithm.name
+    if "epsilon" in plan.privacy:
+        return tuple({"name": name} for name in (dict.fromkeys([own, *PRIVATE]) if own != "auto" else PRIVATE))
     others = [name for name in DEFAULT_ALGORITHMS if name != "auto" or own not in ("optimal", "greedy")]
     return tuple({"name": name} for name in dict.fromkeys([own, *others]))
 
 
 def chosen_grid(plan: Plan) -> Grid:
-    """The plan's grid; where there is none, some values of k."""
+    """The plan's grid; where there is none, some values of k or of epsilon."""
     k = plan.privacy.get("k_anonymity")
+    if "epsilon" in plan.privacy and not plan.frontier.grid:
+        return {"privacy.epsilon": tuple(sorted({*DEFAULT_EPSILON, plan.privacy["epsilon"]}, key=float))}
     if plan.frontier.grid or not isinstance(k, int) or isinstance(k, bool):
         return plan.frontier.grid
     return {"privacy.k_anonymity": tuple(sorted({*DEFAULT_K, k}))}
@@ -106,7 +113,11 @@ def shown(value: Any) -> str:
 def tree_of(plan: Plan) -> dict[str, Any]:
     """The plan as nested tables, without its frontier: ``Plan.parse`` of it gives the same plan again."""
     columns = {
-        name: {"role": str(c.role), **_said({"type": c.type, "hierarchy": c.hierarchy, "pseudonym": c.pseudonym})}
+        name: {
+            "role": str(c.role),
+            **_said({"type": c.type, "hierarchy": c.hierarchy, "pseudonym": c.pseudonym}),
+            **_declared(c),
+        }
         for name, c in plan.columns.items()
     }
     algorithm = {key: getattr(plan.algorithm, key) for key in ("name", *_SHARED)}
@@ -114,7 +125,7 @@ def tree_of(plan: Plan) -> dict[str, Any]:
         "input": {k: list(v) if isinstance(v, tuple) else v for k, v in _said(asdict(plan.input)).items()},
         "columns": columns,
         "privacy": dict(plan.privacy),
-        "utility": {"metric": plan.metric},
+        "utility": _said({"metric": plan.metric, "learner": plan.learner}),
         "algorithm": {**_said(algorithm), **plan.algorithm.options},
         "output": _said({"format": plan.format}),
     }
@@ -125,6 +136,12 @@ def _algorithm(plan: Plan, named: Tree) -> dict[str, Any]:
     own = tree_of(plan)["algorithm"]
     options = plan.algorithm.options if set(named) == {"name"} and named["name"] == plan.algorithm.name else {}
     return {**{key: own[key] for key in _SHARED if key in own}, **options, **named}
+
+
+def _declared(column: ColumnPlan) -> dict[str, Any]:
+    """What a column declares beside its hierarchy."""
+    values = {"values": list(column.values)} if column.values else {}
+    return values | ({"separator": column.separator} if column.separator != "|" else {})
 
 
 def _said(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,11 +17,15 @@ from sfumato.release.claims import Claim
 from sfumato.release.manifest import plain
 from sfumato.utility.accuracy import Trial
 from sfumato.workflow.catalog import catalog
+from sfumato.workflow.declared import declared_table
 from sfumato.workflow.frontier_plan import Tree
-from sfumato.workflow.making import load_table, release
+from sfumato.workflow.making import load_table
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.prepare import prepare
+from sfumato.workflow.private import PrivateRelease, algorithm_of
+from sfumato.workflow.private_study import accuracies, released_accuracy
 from sfumato.workflow.release import Release
+from sfumato.workflow.releasing import release
 
 Status = Literal["verified", "refuted", "infeasible", "refused", "failed", "not run"]
 """How a point ended; only a verified one is a release that may be chosen."""
@@ -57,7 +61,8 @@ def compute(task: Task) -> dict[str, Any]:
             checked = made.checked(Path(place))
         wrong = [f"{check.what}: {check.detail}" for check in checked.checks if not check.holds]
         seconds = round(time.perf_counter() - began, 3)
-        return {**ended("refuted" if wrong else "verified", "; ".join(wrong)), **measured(made), "seconds": seconds}
+        found = measured_private(made, table) if isinstance(made, PrivateRelease) else measured(made)
+        return {**ended("refuted" if wrong else "verified", "; ".join(wrong)), **found, "seconds": seconds}
     except Interrupted:
         raise
     except Infeasible as error:
@@ -88,9 +93,29 @@ def measured(made: Release) -> dict[str, Any]:
     return plain(found)  # type: ignore[no-any-return]
 
 
+def measured_private(made: PrivateRelease, table: Table) -> dict[str, Any]:
+    """What is measured on a differentially private release; a second one, of two thirds of the rows, is tried."""
+    private = declared_table(made.plan, table)
+    return {
+        "algorithm_used": made.algorithm,
+        "proven_optimal": False,
+        "claims": [],
+        "epsilon": float(made.epsilon),
+        "rows": made.rows.height,
+        "suppressed_rows": 0,
+        "classes": made.outcome.keys.shape[1],
+        "utility": {},
+        "accuracy": None if private.target_name is None else released_accuracy(private, algorithm_of(made.plan)[1]),
+    }
+
+
 def originals(task: Task) -> dict[str, Any]:
     """What the original table itself measures: its risks, and what the classifier reaches on it."""
     plan = task.plan
+    if "epsilon" in plan.privacy:
+        private = declared_table(plan, _rows(task, plan)[0])
+        known = None if private.target_name is None else accuracies(private)
+        return {"rows": private.rows, "classes": 0, "risk": None, "target": private.target_name, "accuracy": known}
     prepared = prepare(plan, *_rows(task, plan), catalog())
     cells, problem = prepared.cells.classes, prepared.problem
     trial = None if problem.target is None else Trial(problem)

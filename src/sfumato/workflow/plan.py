@@ -293,7 +293,7 @@ def _public_column(column: ColumnPlan) -> dict[str, Any]:
 
 
 def _without_files(tree: Any) -> Any:
-    """A copy of nested tables without the names of files."""
+    """A copy of nested tables without the names of files, and without whose budget was spent."""
     if isinstance(tree, Mapping):
-        return {key: _without_files(value) for key, value in tree.items() if key != "file"}
+        return {key: _without_files(value) for key, value in tree.items() if key not in ("file", "ledger", "analyst")}
     return [_without_files(value) for value in tree] if isinstance(tree, list) else tree

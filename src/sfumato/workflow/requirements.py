@@ -48,8 +48,8 @@ def requirement(privacy: Mapping[str, Any], context: Context) -> tuple[Model, ..
     keys.one_of("reading", READINGS, "strict")
     if "epsilon" in privacy:
         raise PlanError(
-            "privacy.epsilon: this version has no algorithm for differential privacy; "
-            f"it knows {listed(BUILDERS, most=20)}"
+            "privacy.epsilon: differential privacy is made by other algorithms than these models; use "
+            "sfumato.release or `sfumato release`, which choose by this key"
         )
     models: list[Model] = []
     for key, build in BUILDERS.items():

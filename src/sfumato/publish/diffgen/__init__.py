@@ -1,0 +1,5 @@
+"""DiffGen: a generalized table with noisy counts, epsilon-differentially private."""
+
+from sfumato.publish.diffgen.algorithm import DiffGen
+
+__all__ = ["DiffGen"]

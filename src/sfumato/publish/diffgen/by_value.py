@@ -1,0 +1,58 @@
+"""The thesis's search (algorithm 6.1): values are scored on all their records, split points are chosen beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.budget.events import Event, Parallel, Sequential
+from sfumato.publish.diffgen.number_column import NumberColumn
+from sfumato.publish.diffgen.search import Search
+from sfumato.publish.diffgen.steps import Candidate
+
+
+@dataclass(slots=True, kw_only=True)
+class ByValue(Search):
+    """Two choices: the split point of every interval when it comes into the cut, then which value is specialized."""
+
+    scores: dict[Candidate, float] = field(default_factory=dict)
+    """The scores so far; other specializations do not change them."""
+
+    def begin(self) -> None:
+        """Choose where every number would be split (line 4)."""
+        first = [event for c in range(len(self.columns)) for event in self._point(c, 0)]
+        if first:
+            self.purse.pay(Sequential(parts=tuple(first), what="first split of each number"))
+
+    def choose(self, candidates: list[Candidate]) -> tuple[Candidate, list[Event]]:
+        """By the scores of the values (line 7); a single candidate is taken without looking."""
+        if len(candidates) == 1:
+            return candidates[0], []
+        scores = np.array([self._score(one) for one in candidates])
+        place, event = self.mechanisms.choose(scores, self.score, self.share, "which value")
+        return candidates[place], [event]
+
+    def follow(self, column: int, values: tuple[int, ...]) -> list[Event]:
+        """Choose where the new intervals would be split (line 9); no record is in two of them."""
+        points = [event for value in values for event in self._point(column, value)]
+        return [Parallel(parts=tuple(points), what="next split of each part")] if points else []
+
+    def _score(self, at: Candidate) -> float:
+        if at not in self.scores:
+            self.scores[at] = float(self.score.of(self.columns[at.column].table(at.value)))
+        return self.scores[at]
+
+    def _point(self, c: int, value: int) -> list[Event]:
+        """Choose among the points of the grid inside an interval; nothing is paid where there is no choice."""
+        column = self.columns[c]
+        if not isinstance(column, NumberColumn) or not column.is_open(value):
+            return []
+        tables = column.tables(value)
+        if len(tables) == 1:
+            column.take(value, 0)
+            return []
+        what = f"{column.attribute.name}: where to split"
+        place, event = self.mechanisms.choose(self.score.of(tables), self.score, self.share, what)
+        column.take(value, place)
+        return [event]

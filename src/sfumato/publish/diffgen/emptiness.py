@@ -1,0 +1,93 @@
+"""Which child partitions of sets are taken to be non-empty: a noisy test that never lists the empty ones.
+
+A specialization of a node with m child nodes makes 2^m - 1 child partitions of every partition, nearly all of them
+without a record. All get the same test: count plus discrete Laplace noise against one threshold. For an empty one this
+is a coin with the probability p = P[noise >= threshold], independent of all others. So the empty ones are gone through
+by the waiting times between successes, which are geometric, and only those that pass are ever named.
+
+The coin may come up with a probability slightly above p, never below. The test stays e'-differentially private: let a
+record be added to an empty partition. Passing becomes e^e' p, at most e^e' times as likely as p or anything above;
+failing becomes less likely, from at most 1 - p to 1 - e^e' p, by less than e^e' just as with the noise itself; and
+the other way round there is room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp, isqrt, log, log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.ground.errors import ParameterError
+
+Masks = NDArray[np.int64]
+Waits = Callable[[int, Fraction], Masks]
+_ABOVE = 1 + 1e-11
+"""Rounding moves probabilities by less than this; they are rounded up."""
+SPURIOUS = 16.0
+"""So many empty partitions may pass a test on average: each is a group that nobody is in."""
+_LEAST = Fraction(1, 10**9)
+"""Above this share of the budget, rounding up is far within what the test may differ by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occupied:
+    """The child partitions that have records."""
+
+    parent: Masks
+    """The place of their partition among those that have the node, ascending."""
+    mask: Masks
+    """Their child nodes, as bits; ascending within a partition."""
+
+
+def threshold(share: Fraction, subsets: int, room: int) -> int:
+    """The least noisy count that passes: sqrt(2)/e', the noise's standard deviation.
+
+    Where more than a few empty partitions would pass on average, or more than half of ``room``, it is raised until they
+    do not; that is decided by the number of all ``subsets``, which is public.
+    """
+    if share < _LEAST:
+        raise ParameterError(f"epsilon must leave at least {float(_LEAST):g} for a test of sets, not {float(share):g}")
+    plain = isqrt(2 * share.denominator**2 // share.numerator**2) + 1
+    most = min(max(room, 2) / 2, SPURIOUS)
+    if subsets * passing(share, plain) <= most:
+        return plain
+    return max(plain, ceil(log(subsets / most) / float(share)))
+
+
+def passing(share: Fraction, least: int) -> float:
+    """The probability that discrete Laplace noise of scale 1/e' is at least so much, rounded up."""
+    q = exp(-float(share))
+    return exp(-float(share) * least) / (1 + q) * _ABOVE
+
+
+def empty_that_pass(occupied: Occupied, first: int, last: int, parents: int, chance: float, waits: Waits) -> Occupied:
+    """Empty child partitions (a mask from ``first`` to ``last``), each one with a probability of ``chance``."""
+    taken = np.bincount(occupied.parent, minlength=parents)
+    free = np.concatenate([[0], np.cumsum(last - first + 1 - taken)])
+    hits = successes(int(free[-1]), chance, waits)
+    parent = np.searchsorted(free, hits, side="right") - 1
+    begun = np.cumsum(taken) - taken
+    rank = np.arange(len(occupied.parent)) - begun[occupied.parent]
+    ahead = free[occupied.parent] + occupied.mask - first - rank
+    passed_over = np.searchsorted(ahead, hits, side="right") - begun[parent]
+    return Occupied(parent=parent, mask=first + (hits - free[parent]) + passed_over)
+
+
+def successes(trials: int, chance: float, waits: Waits) -> Masks:
+    """The places of the successes among so many independent trials, ascending; ``chance`` is met or passed by a bit."""
+    if trials <= 0:
+        return np.zeros(0, np.int64)
+    rate = Fraction(-log1p(-chance) * _ABOVE)
+    found: list[Masks] = []
+    at = -1
+    while at < trials:
+        ahead = ceil((trials - at) * chance * 1.1) + 16
+        places = at + np.cumsum(waits(ahead, rate) + 1)
+        found.append(places)
+        at = int(places[-1])
+    places = np.concatenate(found)
+    return places[places < trials]

@@ -1,0 +1,19 @@
+"""One door for every kind of release: the plan says which it is."""
+
+from __future__ import annotations
+
+from sfumato.ground.work import Work
+from sfumato.workflow.making import load_table
+from sfumato.workflow.making import release as make
+from sfumato.workflow.plan import Plan
+from sfumato.workflow.private import PrivateRelease, private_release
+from sfumato.workflow.release import Release
+
+
+def release(
+    plan: Plan, frame: object = None, *, work: Work | None = None, population: object = None
+) -> Release | PrivateRelease:
+    """Make a release of a frame, or of the file that the plan names; with ``privacy.epsilon`` a private one."""
+    if "epsilon" not in plan.privacy:
+        return make(plan, frame, work=work, population=population)
+    return private_release(plan, lambda: load_table(plan, frame, plan.input.path), work=work or Work(), like=frame)

@@ -1,0 +1,104 @@
+"""Tables and hand-made mechanisms for the tests of DiffGen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sfumato.budget.events import Pure
+from sfumato.describe.taxonomy import Taxonomy, taxonomy
+from sfumato.noise import Noisy
+from sfumato.publish.diffgen.mechanisms import Mechanisms
+from sfumato.publish.private import Attribute, PrivateTable, grid_cells
+
+JOBS = taxonomy(
+    [("Professional", "Engineer"), ("Professional", "Lawyer"), ("Artist", "Dancer"), ("Artist", "Writer")],
+    {},
+    total=4.0,
+    height=2,
+)
+JOB = ("Engineer", "Lawyer", "Dancer", "Writer")
+CODES = taxonomy([("1*", "11"), ("1*", "12"), ("2*", "21"), ("2*", "22")], {}, total=4.0, height=2)
+CODE = ("11", "12", "21", "22")
+G7: tuple[tuple[str, int, tuple[str, ...], str], ...] = (
+    ("Engineer", 34, ("11", "12", "21", "22"), "Y"),
+    ("Lawyer", 50, ("12", "22"), "N"),
+    ("Engineer", 38, ("12",), "N"),
+    ("Lawyer", 33, ("11", "12"), "Y"),
+    ("Dancer", 20, ("12",), "Y"),
+    ("Writer", 37, ("11",), "N"),
+    ("Writer", 32, ("11", "12", "21", "22"), "Y"),
+    ("Dancer", 25, ("12", "21", "22"), "N"),
+)
+
+
+def of_tree(name: str, tree: Taxonomy, values: tuple[str, ...], found: Sequence[str]) -> Attribute:
+    codes = np.array([values.index(one) for one in found], np.int32)
+    return Attribute(name=name, kind="tree", values=values, tree=tree, codes=codes)
+
+
+def of_numbers(name: str, low: float, high: float, grid: float, found: Sequence[float]) -> Attribute:
+    cells = grid_cells(low, high, grid)
+    codes = np.array([min(int((x - low) // grid), cells - 1) for x in found], np.int32)
+    values = tuple(str(low + n * grid) for n in range(cells))
+    return Attribute(name=name, kind="number", values=values, low=low, high=high, grid=grid, codes=codes)
+
+
+def of_sets(name: str, tree: Taxonomy, values: tuple[str, ...], found: Sequence[Sequence[str]]) -> Attribute:
+    codes = np.array([values.index(one) for row in found for one in row], np.int32)
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in found])]).astype(np.int64)
+    return Attribute(name=name, kind="set", values=values, tree=tree, codes=codes, starts=starts)
+
+
+def private(rows: Sequence[tuple[Any, ...]], *, which: Sequence[str] = ("job", "age", "codes")) -> PrivateTable:
+    """Rows of job, age, codes and class over the declared domains of the thesis's example."""
+    jobs, ages, sets, kinds = zip(*rows, strict=True) if rows else ((), (), (), ())
+    made = {
+        "job": of_tree("job", JOBS, JOB, jobs),
+        "age": of_numbers("age", 18, 65, 1, ages),
+        "codes": of_sets("codes", CODES, CODE, sets),
+    }
+    return PrivateTable(
+        attributes=tuple(made[name] for name in which),
+        classes=("N", "Y"),
+        target=np.array(["NY".index(kind) for kind in kinds], np.int32),
+        target_name="class",
+    )
+
+
+def exact(counts: Any, epsilon: Fraction, what: str) -> Noisy:
+    """Counts without noise, paid for all the same."""
+    return Noisy(values=counts, event=Pure(epsilon=epsilon, what=what), scale=float(1 / epsilon), law="laplace")
+
+
+def best(scores: Any, score: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
+    """The first of the highest scores."""
+    return int(np.argmax(scores)), Pure(epsilon=epsilon, what=what)
+
+
+def never(number: int, rate: Fraction) -> Any:
+    """No empty partition passes."""
+    return np.array([2**61])
+
+
+def always(number: int, rate: Fraction) -> Any:
+    """Every empty partition passes."""
+    return np.zeros(max(number, 1), np.int64)
+
+
+def injected(**given: Any) -> Mechanisms:
+    """Mechanisms without any randomness."""
+    return Mechanisms(**{"choose": best, "count": exact, "waits": never, **given})
+
+
+def wanting(*wishes: str) -> Any:
+    """A way to choose that follows a list of places, first for first."""
+    left = [int(wish) for wish in wishes]
+
+    def choose(scores: Any, score: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
+        return left.pop(0), Pure(epsilon=epsilon, what=what)
+
+    return choose

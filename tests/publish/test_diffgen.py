@@ -1,0 +1,632 @@
+"""DiffGen: the thesis's example, every part against its definition, the budget to the last fraction."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, log2, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.budget.accountants import epsilon_of
+from sfumato.describe.taxonomy import taxonomy
+from sfumato.ground.errors import BudgetError, ParameterError
+from sfumato.ground.work import Work
+from sfumato.publish.diffgen import DiffGen
+from sfumato.publish.diffgen.algorithm import published
+from sfumato.publish.diffgen.by_leaves import ByLeaves
+from sfumato.publish.diffgen.by_value import ByValue
+from sfumato.publish.diffgen.consistent import consistent
+from sfumato.publish.diffgen.emptiness import Occupied, empty_that_pass, passing, successes, threshold
+from sfumato.publish.diffgen.mechanisms import choose, count, waits
+from sfumato.publish.diffgen.number_column import NumberColumn
+from sfumato.publish.diffgen.partitions import Partitions
+from sfumato.publish.diffgen.purse import Purse, share
+from sfumato.publish.diffgen.scores import highest, impurity, information_gain, score
+from sfumato.publish.diffgen.search import column_of
+from sfumato.publish.diffgen.set_column import SetColumn
+from sfumato.publish.diffgen.size import PART, specializations
+from sfumato.publish.diffgen.steps import Candidate, specialize_sets
+from sfumato.publish.diffgen.tree_column import TreeColumn
+from sfumato.publish.private import NoisyTable, PrivateTable
+from tests.publish.diffgen_tables import (
+    G7,
+    JOB,
+    JOBS,
+    always,
+    exact,
+    injected,
+    of_numbers,
+    of_sets,
+    of_tree,
+    private,
+    wanting,
+)
+
+HALF = Fraction(1, 2)
+FALSE_ALARM = 6.2
+"""A normal variable is so many deviations off with a probability below 1e-9."""
+
+
+def released(asked: DiffGen, table: PrivateTable, **given: object) -> NoisyTable:
+    return published(asked, table, Work(), injected(**given))
+
+
+def groups(made: NoisyTable) -> dict[tuple[str, ...], list[int]]:
+    """The labels of every group with its counts."""
+    names = [[labels[k] for k in keys] for labels, keys in zip(made.labels, made.keys, strict=True)]
+    return dict(zip(zip(*names, strict=True), made.counts.tolist(), strict=True))
+
+
+# The thesis's example (golden G7).
+
+
+def specialized_codes(rows, **given):
+    table = private(rows, which=("codes",))
+    column = column_of(table.attributes[0], table)
+    assert isinstance(column, SetColumn)
+    parts = Partitions(1, table.rows)
+    share_ = Fraction(2)
+    specialize_sets(column, Candidate(column=0, value=0), parts, share_, 2**20, injected(**given))
+    return [column.name(value) for value in parts.keys[0].tolist()], parts.of_row.tolist()
+
+
+def test_g7_child_partitions_of_the_codes():
+    names, of_row = specialized_codes(G7)
+    assert names == ["1*", "1*|2*"]
+    assert [n + 1 for n, part in enumerate(of_row) if names[part] == "1*"] == [3, 4, 5, 6]
+    assert [n + 1 for n, part in enumerate(of_row) if names[part] == "1*|2*"] == [1, 2, 7, 8]
+
+
+def test_g7_an_empty_child_partition_may_pass():
+    names, of_row = specialized_codes(G7, waits=always)
+    assert names == ["", "1*", "2*", "1*|2*"]
+    assert sorted(set(of_row)) == [1, 3]
+
+
+def test_g7_a_set_below_one_node_has_that_node_only():
+    assert specialized_codes([("Writer", 30, ("21", "22"), "Y")] * 3)[0] == ["2*"]
+    whole = private([("Writer", 30, ("21", "22"), "Y")], which=("codes",))
+    column = column_of(whole.attributes[0], whole)
+    assert column.name(0) == "*"
+
+
+def test_g7_records_by_job_at_age_40():
+    table = private(G7, which=("job", "age"))
+    age = column_of(table.attributes[1], table)
+    assert isinstance(age, NumberColumn)
+    at_40 = 40 - 18 - 1
+    # first split of age; then which value: job (0), age (1), and the new intervals' points; then the jobs
+    made = released(DiffGen(epsilon=1, specializations=2, score="max"), table, choose=wanting(at_40, 1, 0, 0, 0))
+    assert groups(made) == {
+        ("Professional", "[18-40)"): [1, 2],
+        ("Professional", "[40-65]"): [1, 0],
+        ("Artist", "[18-40)"): [2, 2],
+        ("Artist", "[40-65]"): [0, 0],
+    }
+    # four jobs: ages first as before, the root of the jobs, then each of the two nodes below it
+    asked = DiffGen(epsilon=1, specializations=4, score="max")
+    fine = released(asked, table, choose=wanting(at_40, 1, 0, 0, 0, 0, 0))
+    sizes = {key: sum(counts) for key, counts in groups(fine).items()}
+    assert [(sizes[job, "[18-40)"], sizes[job, "[40-65]"]) for job in JOB] == [(2, 0), (1, 1), (2, 0), (2, 0)]
+
+
+@pytest.mark.parametrize(("numbers", "h"), [(0, 1), (1, 2), (6, 10)])
+def test_g7_what_a_choice_costs(numbers, h):
+    asked = DiffGen(epsilon="1/3", specializations=h, score="max")
+    ages = tuple(of_numbers(str(n), 0, 9, 1, [1, 2]) for n in range(numbers))
+    jobs = of_tree("job", JOBS, JOB, ["Writer", "Lawyer"])
+    table = PrivateTable(attributes=(*ages, jobs), classes=("a",), target=np.zeros(2, np.int32))
+    made = asked(table, Work())
+    assert made.effort["epsilon of one choice"] == str(Fraction(1, 3) / (2 * (numbers + 2 * h)))
+
+
+def test_g7_the_noise_of_the_counts_is_that_of_half_the_budget():
+    """Where every specialization is one of a number, nothing is left over; each choice that is not made adds e'."""
+    table = private(G7, which=("age", "job"))
+    asked = DiffGen(epsilon=1, specializations=2, score="max")
+    spent = released(asked, table, choose=wanting(20, 0, 10, 10, 0, 5, 5))
+    assert spent.effort["epsilon of the counts"] == "1/2"
+    assert spent.effort["scale of the noise of a count"] == 2.0
+    one_job = released(asked, table, choose=wanting(20, 0, 10, 10, 2))
+    assert one_job.steps[1] == "job: * -> Professional, Artist"
+    assert one_job.effort["epsilon of the counts"] == str(HALF + Fraction(1, 10))
+
+
+def test_g7_as_the_docs_tell_it():
+    """Scores of the three roots, the threshold, and where epsilon = 1 goes with two specializations."""
+    table = private(G7)
+    job, age, codes = (column_of(one, table) for one in table.attributes)
+    assert job.table(0).tolist() == codes.table(0).tolist() == [[2, 2], [2, 2]]
+    points = highest(age.tables(0))
+    assert (len(points), points.max(), (np.flatnonzero(points == 7) + 19).tolist()) == (47, 7.0, [35, 36, 37])
+    at_35 = age.tables(0)[35 - 19]
+    assert at_35.tolist() == [[1, 4], [3, 0]]
+    assert (information_gain(at_35), impurity(at_35).sum()) == pytest.approx((0.549, 1.6), abs=1e-3)
+    assert (threshold(Fraction(1, 10), 4, 2**20), passing(Fraction(1, 10), 15)) == (15, pytest.approx(0.117, abs=1e-3))
+    loud = {"count": lambda c, e, w: exact(c if "counts" in w else c + 10**6, e, w)}
+    made = released(DiffGen(epsilon=1, specializations=2, score="max"), table, choose=wanting(16, 2, 0), **loud)
+    assert groups(made) == {(j, "*", c): [1, 1] for c in ("1*", "1*|2*") for j in ("Professional", "Artist")}
+    assert [str(epsilon_of(part)) for part in made.event.parts] == ["1/10", "1/5", "1/10", "3/5"]
+
+
+# The budget.
+
+TABLES = st.builds(
+    lambda rows, which: private(rows, which=which),
+    st.lists(
+        st.tuples(
+            st.sampled_from(JOB),
+            st.integers(18, 65),
+            st.lists(st.sampled_from(("11", "12", "21", "22")), unique=True),
+            st.sampled_from("NY"),
+        ),
+        max_size=12,
+    ),
+    st.sampled_from([("job",), ("age",), ("codes",), ("job", "age"), ("age", "codes"), ("job", "age", "codes")]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    TABLES,
+    st.fractions(Fraction(1, 50), 5),
+    st.integers(1, 12) | st.just("auto"),
+    st.sampled_from(["max", "gain", "gini"]),
+    st.booleans(),
+    st.sampled_from([HALF, Fraction(1, 10)]),
+)
+def test_every_part_of_epsilon_is_accounted_for(table, epsilon, h, how, consistent_, kept):
+    asked = DiffGen(epsilon=epsilon, specializations=h, score=how, consistent=consistent_, kept=kept)
+    made = asked(table, Work())
+    assert epsilon_of(made.event) == epsilon
+    assert Fraction(str(made.effort["epsilon of the counts"])) >= epsilon * (1 - PART) * kept
+    assert (made.counts >= 0).all()
+    assert h == "auto" or len(made.steps) <= h
+
+
+@settings(max_examples=30, deadline=None)
+@given(TABLES, st.integers(1, 8))
+def test_steps_are_paid_as_the_thesis_says(table, h):
+    made = released(DiffGen(epsilon=1, specializations=h, score="max"), table)
+    assert epsilon_of(made.event) == 1
+    one = share(Fraction(1), HALF, sum(a.kind == "number" for a in table.attributes) + 2 * h)
+    for part in made.event.parts:
+        if part.what.startswith("specialization"):
+            most = 1 if "job:" in part.what else 2
+            assert epsilon_of(part) <= most * one
+
+
+def test_a_purse_gives_no_more_than_it_has():
+    purse = Purse(epsilon=Fraction(1))
+    with pytest.raises(BudgetError, match="1 of epsilon was not spent"):
+        purse.closed("")
+    noisy = exact(np.zeros(1, np.int64), Fraction(3, 2), "")
+    with pytest.raises(BudgetError, match="3/2 of epsilon cannot be spent where 1 is left"):
+        purse.pay(noisy.event)
+
+
+# Nothing but noise depends on the records.
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    TABLES, st.integers(1, 9), st.lists(st.integers(0, 60), min_size=40, max_size=40), st.sampled_from(["gini", "max"])
+)
+def test_what_is_shown_depends_on_the_choices_only(table, h, wishes, how):
+    """Without sets, the same choices give the same groups, labels, cuts and figures whatever the records are."""
+    which = [a.name for a in table.attributes if a.kind != "set"] or ["job"]
+    full = private(G7, which=which)
+    none = private([], which=which)
+
+    def follow():
+        left = list(wishes)
+        return lambda scores, _, epsilon, what: (left.pop(0) % len(scores), exact(scores, epsilon, what).event)
+
+    a, b = (released(DiffGen(epsilon=1, specializations=h, score=how), one, choose=follow()) for one in (full, none))
+    assert a.labels == b.labels
+    assert a.keys.tolist() == b.keys.tolist()
+    assert a.steps == b.steps
+    assert dict(a.effort) == dict(b.effort)
+    assert a.event == b.event
+    assert [c.labels for c in a.cut if c] == [c.labels for c in b.cut if c]
+
+
+def test_all_groups_of_the_product_are_there_also_without_records():
+    made = DiffGen(epsilon=1, specializations=6)(private([], which=("job", "age")), Work())
+    assert made.keys.shape[1] == len(made.labels[0]) * len(made.labels[1])
+    assert len(groups(made)) == made.keys.shape[1]
+
+
+# Step by step, as defined.
+
+
+def literal(table: PrivateTable, made: NoisyTable) -> dict[tuple[str, ...], list[int]]:
+    """The records of every group, one record at a time, by the cut that is published."""
+    found = {key: [0] * len(table.classes) for key in groups(made)}
+    for row in range(table.rows):
+        key = tuple(
+            cut.labels[cut.of_code[a.codes[row]]] for a, cut in zip(table.attributes, made.cut, strict=True) if cut
+        )
+        found[key][table.target[row]] += 1
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLES, st.integers(1, 10), st.sampled_from(["max", "gain", "gini"]))
+def test_counts_are_those_of_the_published_cut(table, h, how):
+    which = [a.name for a in table.attributes if a.kind != "set"] or ["age"]
+    rows = [(JOB[i % 4], 18 + (i * 7) % 48, (), "NY"[i % 3 == 0]) for i in range(table.rows * 3)]
+    one = private(rows, which=which)
+    for flag in (True, False):
+        made = released(DiffGen(epsilon=1, specializations=h, score=how, consistent=flag), one)
+        assert groups(made) == literal(one, made)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLES, st.integers(1, 6), st.sampled_from(["gini", "max"]))
+def test_sets_stay_true_to_their_nodes(table, h, how):
+    """Without noise no record is lost, and each set's label names exactly the nodes of a cut that cover its items."""
+    if "codes" not in [a.name for a in table.attributes]:
+        return
+    loud = injected(count=lambda c, e, w: exact(c if "counts" in w else c + 10**6, e, w))
+    made = published(DiffGen(epsilon=1, specializations=h, score=how), table, Work(), loud)
+    assert made.counts.sum() == table.rows
+    place = [a.name for a in table.attributes].index("codes")
+    below = {"*": {"11", "12", "21", "22"}, "1*": {"11", "12"}, "2*": {"21", "22"}}
+    sets = table.attributes[place]
+    shown: dict[str, int] = {}
+    for key, counts in groups(made).items():
+        shown[key[place]] = shown.get(key[place], 0) + sum(counts)
+    for label, many in shown.items():
+        nodes = [below.get(one, {one}) for one in label.split("|") if one]
+        fits = 0
+        for row in range(table.rows):
+            items = {sets.values[code] for code in sets.codes[sets.starts[row] : sets.starts[row + 1]]}
+            covered = items <= set().union(*nodes) and all(items & node for node in nodes)
+            fits += covered or label == "*"
+        assert fits == many
+
+
+COUNTS = st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=4).map(np.array)
+
+
+@given(COUNTS)
+def test_scores_are_as_defined(table):
+    def entropy(row):
+        return -sum(x / sum(row) * log2(x / sum(row)) for x in row if x)
+
+    whole, total = table.sum(axis=0).tolist(), int(table.sum())
+    assert highest(table) == sum(max(row) for row in table.tolist())
+    expected = entropy(whole) - sum(sum(r) / total * entropy(r) for r in table.tolist() if sum(r)) if total else 0.0
+    assert information_gain(table) == pytest.approx(expected, abs=1e-12)
+
+    def wrong(row):
+        return sum(x * (1 - x / sum(row)) for x in row if x)
+
+    assert impurity(table).tolist() == pytest.approx([wrong(row) for row in table.tolist()], abs=1e-9)
+
+
+@given(COUNTS, st.integers(0, 3), st.integers(0, 2))
+def test_one_record_moves_a_score_by_no_more_than_its_sensitivity(table, row, kind):
+    more = table.copy()
+    more[row % len(table), kind] += 1
+    for name in ("max", "gain", "gini"):
+        how = score(name, 3)
+        moved = float(how.of(more) - how.of(table))
+        assert abs(moved) <= how.sensitivity
+        assert not how.monotonic or (moved <= 1e-9 if name == "gini" else moved >= 0)
+
+
+def test_the_sensitivity_of_gain_is_reached():
+    how = score("gain", 2)
+    assert how.of(np.array([[1, 0], [0, 1]])) - how.of(np.array([[1, 0], [0, 0]])) == how.sensitivity == 1.0
+    assert score("gain", 1).sensitivity == 1.0
+
+
+def test_the_children_of_sets_are_disjoint_so_max_keeps_its_sensitivity():
+    """By child values a record of a set counts several times; by child partitions once."""
+    table = private(G7, which=("codes",))
+    column = column_of(table.attributes[0], table)
+    assert column.table(0).sum() == table.rows
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), max_size=30))
+def test_split_points_are_scored_on_both_sides(rows):
+    numbers = of_numbers("n", 0, 20, 1, [x for x, _ in rows])
+    table = PrivateTable(attributes=(numbers,), classes=("a", "b"), target=np.array([y for _, y in rows], np.int32))
+    column = NumberColumn(numbers, table)
+    for place, point in enumerate(range(1, 21)):
+        sides = [[sum(y == k and (x >= point) == up for x, y in rows) for k in (0, 1)] for up in (False, True)]
+        assert column.tables(0)[place].tolist() == sides
+    column.take(0, 6)
+    assert column.split(0) == (1, 2)
+    assert [column.name(v) for v in (0, 1, 2)] == ["*", "[0-7)", "[7-20]"]
+    assert column.tables(2).shape == (13, 2, 2)
+
+
+def test_a_tree_is_cut_where_it_branches():
+    table = PrivateTable(
+        attributes=(of_tree("job", JOBS, JOB, ["Writer"]),), classes=("a",), target=np.zeros(1, np.int32)
+    )
+    column = TreeColumn(table.attributes[0], JOBS, table)
+    assert [JOBS.labels[node] for node in column.split(0)] == ["Professional", "Artist"]
+    assert column.table(JOBS.labels.index("Artist")).tolist() == [[0], [1]]
+    assert not column.is_open(JOBS.labels.index("Writer"))
+
+
+def searching(kind, table, **given):
+    """A search at its beginning, without randomness."""
+    fields = {
+        "columns": tuple(column_of(one, table) for one in table.attributes),
+        "parts": Partitions(len(table.attributes), table.rows),
+        "target": table.target,
+        "classes": len(table.classes),
+        "score": score("gini" if kind is ByLeaves else "max", len(table.classes)),
+        "purse": Purse(epsilon=Fraction(1)),
+        "share": Fraction(1, 100),
+        "most": 2**20,
+        "mechanisms": injected(count=lambda c, e, w: exact(c + 10**6, e, w)),
+    }
+    return kind(**{**fields, **given})
+
+
+def test_candidates_end_where_nothing_is_left_or_no_room():
+    table = private(G7, which=("job",))
+    for how in ("gini", "max"):
+        made = DiffGen(epsilon=1, specializations=9, score=how)(table, Work())
+        assert len(made.steps) == 3
+        assert made.labels == (JOB,)
+    for kind in (ByLeaves, ByValue):
+        search = searching(kind, table, most=2)
+        search.run(9, Work())
+        assert search.parts.count == 2
+
+
+def members(table: PrivateTable, row: int) -> tuple[object, ...]:
+    """A record as its leaves, cells and sets."""
+    return tuple(
+        frozenset(a.codes[a.starts[row] : a.starts[row + 1]].tolist()) if a.kind == "set" else int(a.codes[row])
+        for a in table.attributes
+    )
+
+
+def literal_impurity(groups_: dict[object, list[int]]) -> float:
+    return sum(sum(c) - sum(x * x for x in c) / sum(c) for c in groups_.values() if sum(c))
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLES, st.integers(0, 4))
+def test_gini_is_the_impurity_of_all_leaves_after_each_choice(table, h):
+    """Every score against a literal regrouping of all records; one record more moves all of them down by 0 to 2."""
+    search = searching(ByLeaves, table)
+    search.run(h, Work())
+    candidates = search.candidates()
+    scores = search.scores(candidates).tolist()
+    expected = []
+    for at in candidates:
+        column, attribute = search.columns[at.column], table.attributes[at.column]
+        points: list[int | None] = [None]
+        if isinstance(column, NumberColumn):
+            low, high = column.spans[at.value]
+            points = list(range(low + 1, high))
+        for point in points:
+            found: dict[object, list[int]] = {}
+            for row in range(table.rows):
+                own = members(table, row)[at.column]
+                part = int(search.parts.of_row[row])
+                if point is not None:
+                    child: object = own >= point if search.parts.keys[at.column, part] == at.value else None
+                elif isinstance(column, TreeColumn):
+                    below = [n for n, c in enumerate(attribute.tree.parent.tolist()) if c == at.value]
+                    child = [n for n in below if attribute.tree.covers(n)[own]]
+                else:
+                    below = [n for n, c in enumerate(attribute.tree.parent.tolist()) if c == at.value]
+                    child = frozenset(n for n in below for leaf in own if attribute.tree.covers(n)[leaf])
+                counts = found.setdefault((part, str(child)), [0] * len(table.classes))
+                counts[table.target[row]] += 1
+            expected.append(-literal_impurity(found))
+    assert scores == pytest.approx(expected, abs=1e-9)
+
+
+# The noisy test of emptiness.
+
+
+@given(st.fractions(Fraction(1, 1000), 10))
+def test_the_threshold_is_the_deviation_of_the_noise(e):
+    least = threshold(e, 3, 2**20)
+    assert (least - 1) * e < sqrt(2) + 1e-9
+    assert least * e >= sqrt(2) - 1e-9
+
+
+def test_the_threshold_is_raised_where_too_many_would_pass():
+    e, subsets = Fraction(1, 10), 2**40
+    for room, most in ((1000, 16), (10, 5)):
+        least = threshold(e, subsets, room)
+        assert subsets * passing(e, least) <= most < subsets * passing(e, least - 20)
+    with pytest.raises(ParameterError, match="epsilon must leave at least 1e-09"):
+        threshold(Fraction(1, 10**10), 3, 10)
+
+
+@given(st.floats(0.01, 3), st.integers(1, 40))
+def test_passing_is_the_tail_of_the_noise_and_the_test_stays_private(e, least):
+    q = exp(-e)
+    tail = sum((1 - q) / (1 + q) * q**x for x in range(least, least + 20000))
+    p = passing(Fraction(e), least)
+    assert tail <= p or tail == pytest.approx(p, rel=1e-9)
+    with_one = exp(e) * tail
+    assert with_one <= exp(e) * p * (1 + 1e-12)
+    assert (1 - p) <= exp(e) * (1 - with_one) * (1 + 1e-9) or with_one > 1
+
+
+@settings(max_examples=80)
+@given(st.integers(1, 3), st.integers(0, 1), st.data())
+def test_every_empty_partition_can_pass_and_no_other(m, first, data):
+    last, parents = 2**m - 1, 3
+    every = [(p, mask) for p in range(parents) for mask in range(first, last + 1)]
+    taken = sorted(data.draw(st.sets(st.sampled_from(every)))) if every else []
+    occupied = Occupied(
+        parent=np.array([p for p, _ in taken], np.int64), mask=np.array([mask for _, mask in taken], np.int64)
+    )
+    free = [pair for pair in every if pair not in taken]
+    found = empty_that_pass(occupied, first, last, parents, 0.5, always)
+    assert list(zip(found.parent.tolist(), found.mask.tolist(), strict=True)) == free
+    gap = data.draw(st.integers(0, 5))
+    found = empty_that_pass(occupied, first, last, parents, 0.5, lambda n, rate: np.full(n, gap))
+    assert list(zip(found.parent.tolist(), found.mask.tolist(), strict=True)) == free[gap :: gap + 1]
+
+
+def test_successes_have_the_law_of_independent_coins():
+    """Counts and places over many trials; a false alarm has a probability below 3e-9."""
+    trials, p = 40_000, 0.12
+    found = successes(trials, p, waits)
+    deviation = sqrt(trials * p * (1 - p))
+    assert abs(len(found) - trials * p) < FALSE_ALARM * deviation
+    assert abs((found < trials // 2).sum() - trials * p / 2) < FALSE_ALARM * deviation
+    together = (np.diff(found) == 1).sum()
+    assert abs(together - trials * p * p) < 3 * FALSE_ALARM * sqrt(trials * p * p)
+    assert len(successes(0, p, waits)) == 0
+    assert len(successes(2**50, 2.0**-46, waits)) < 200
+
+
+# Noise and choices, by their statistics.
+
+
+def test_counts_are_unbiased_and_as_noisy_as_declared():
+    """5,000 counts of a fixed cut: mean and mean absolute noise; a false alarm has a probability below 3e-9."""
+    table = private(list(G7) * 100, which=("job",))
+    asked = DiffGen(epsilon=1, specializations=3, score="max", consistent=False)
+    noise = []
+    for _ in range(625):
+        made = asked(table, Work())
+        true = literal(table, made)
+        noise += [c - t for key, counts in groups(made).items() for c, t in zip(counts, true[key], strict=True)]
+        assert made.labels == (JOB,)
+        scale = float(made.effort["scale of the noise of a count"])
+    values = np.array(noise)
+    kept = np.array([t > 50 for counts in literal(table, made).values() for t in counts])
+    values = values.reshape(625, -1)[:, kept].ravel()
+    assert len(values) > 2000
+    q = exp(-1 / scale)
+    deviation = sqrt(2 * q) / (1 - q)
+    assert abs(values.mean()) < FALSE_ALARM * deviation / sqrt(len(values)) * 1.1
+    size = 2 * q / (1 - q * q)
+    assert abs(np.abs(values).mean() - size) < FALSE_ALARM * 1.2 * scale / sqrt(len(values))
+    assert 1.0 < scale < 2.0
+
+
+def test_the_best_candidate_is_preferred():
+    """A value that is worse by d is chosen at most with e^(-d e'/1) / 2; a false alarm has a probability below 1e-9."""
+    how, e, times = score("max", 2), Fraction(1, 10), 2000
+    won = sum(choose(np.array([100.0, 80.0]), how, e, "")[0] == 0 for _ in range(times))
+    expected = 1 - exp(-20 * 0.1) / 2
+    assert abs(won - times * expected) < FALSE_ALARM * sqrt(times * expected * (1 - expected))
+
+
+def test_noise_has_the_declared_scale():
+    """A false alarm has a probability below 1e-9."""
+    noisy = count(np.zeros(20_000, np.int64), Fraction(1, 5), "x")
+    assert noisy.scale == pytest.approx(5)
+    assert abs(np.abs(noisy.values).mean() - 5) < FALSE_ALARM * 5 / sqrt(20_000) + 0.05
+
+
+# Counts that add up.
+
+
+def projected(values, weights, total):
+    """The nearest counts, found by halving the interval in which the common amount lies."""
+    low, high = -1e9, 1e9
+    for _ in range(200):
+        t = (low + high) / 2
+        low, high = (t, high) if np.maximum(values - weights * t, 0).sum() > total else (low, t)
+    return np.maximum(values - weights * low, 0)
+
+
+@settings(max_examples=80)
+@given(st.lists(st.integers(1, 3), max_size=3), st.data())
+def test_counts_add_up_and_lose_their_bias(fans, data):
+    parents, size = [], 1
+    for _ in fans:
+        widths = data.draw(st.lists(st.integers(1, 3), min_size=size, max_size=size))
+        parents.append(np.repeat(np.arange(size, dtype=np.int32), widths))
+        size = sum(widths)
+    noisy = np.array(
+        data.draw(st.lists(st.lists(st.integers(-30, 60), min_size=2, max_size=2), min_size=size, max_size=size))
+    )
+    made = consistent(noisy, parents)
+    assert (made >= 0).all()
+    assert abs(made.sum() - max(noisy.sum(), 0)) <= 1
+    if (noisy >= 0).all():
+        assert made.tolist() == noisy.tolist()
+    if len(parents) == 1:
+        tops = projected(noisy.sum(axis=0).astype(float), np.ones(2), max(noisy.sum(), 0))
+        for c in range(2):
+            assert abs(made[:, c] - projected(noisy[:, c].astype(float), np.ones(size), tops[c])).max() <= 1
+
+
+def test_a_partition_without_parts_gets_nothing():
+    made = consistent(np.array([[5], [7]]), [np.array([0, 0], np.int32), np.array([1, 1], np.int32)])
+    assert made.tolist() == [[5], [7]]
+    assert consistent(np.zeros((0, 2), np.int64), []).shape == (0, 2)
+
+
+def test_cutting_off_at_zero_adds_rows_and_consistency_does_not():
+    """2,000 groups without a record: cut-off noise adds about 0.9 rows each. A false alarm is below 1e-9."""
+    noisy = count(np.zeros((2000, 1), np.int64), Fraction(1, 2), "").values
+    parents = [np.zeros(2000, np.int32)]
+    assert np.maximum(noisy, 0).sum() > 1000
+    assert consistent(noisy, parents).sum() < FALSE_ALARM * sqrt(2000 * 8)
+
+
+# Options.
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"epsilon": 0}, "epsilon must be above 0"),
+        ({"epsilon": float("inf")}, "epsilon must be"),
+        ({"epsilon": 1, "specializations": 0}, "specializations must be at least 1"),
+        ({"epsilon": 1, "specializations": "many"}, "specializations must be"),
+        ({"epsilon": 1, "score": "best"}, "score must be one of gini, max, gain"),
+        ({"epsilon": 1, "consistent": 1}, "consistent must be true or false"),
+        ({"epsilon": 1, "kept": 1}, "kept must be below 1"),
+    ],
+)
+def test_impossible_options_are_refused(given_, message):
+    with pytest.raises(ParameterError, match=message):
+        DiffGen(**given_)
+
+
+def test_a_budget_is_exact():
+    assert DiffGen(epsilon=0.1).epsilon == Fraction(1, 10)
+    assert (DiffGen(epsilon=1).kept, DiffGen(epsilon=1, score="max").kept) == (Fraction(1, 4), HALF)
+
+
+@settings(deadline=None)
+@given(st.fractions(Fraction(1, 100), 4), st.integers(-100, 10**7))
+def test_auto_takes_more_specializations_the_more_there_is(epsilon, records):
+    few = specializations(epsilon, records)
+    assert 1 <= few <= specializations(epsilon, records * 2 + 200) <= 30
+    assert few <= specializations(epsilon * 2, records)
+
+
+def test_auto_pays_for_the_number_of_records():
+    made = released(DiffGen(epsilon=1), private(list(G7) * 100))
+    first = made.event.parts[0]
+    assert (first.what, epsilon_of(first)) == ("the number of records", PART)
+    assert len(made.steps) == specializations(Fraction(1), 800) == 3
+    assert "800" not in str(made.effort) + str(made.steps) + str(made.event)
+
+
+def test_a_set_node_that_is_too_wide_is_refused():
+    values = tuple(str(n) for n in range(41))
+    tree = taxonomy([(v,) for v in values], {}, total=41.0, height=1)
+    table = PrivateTable(
+        attributes=(of_sets("s", tree, values, [["1"]]),), classes=("a",), target=np.zeros(1, np.int32)
+    )
+    with pytest.raises(ParameterError, match="at most 40 nodes below a node, but 's' has 41"):
+        DiffGen(epsilon=1)(table, Work())

@@ -1,0 +1,206 @@
+"""Differentially private releases end to end: plan, bundle, verification, tampering, budget, frontier."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.budget.accountants import epsilon_of
+from sfumato.budget.events import from_json
+from sfumato.budget.ledger import Ledger
+from sfumato.ground.errors import BudgetError, DataError, PlanError
+from sfumato.release.manifest import dump, seal
+from sfumato.workflow.private import PrivateRelease
+
+TREE = {"Any": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer", "Writer"]}}
+CODES = {"**": {"1*": ["11", "12"], "2*": ["21", "22"]}}
+
+
+def records(rows: int = 400) -> pl.DataFrame:
+    jobs = ["Engineer", "Lawyer", "Dancer", "Writer"]
+    return pl.DataFrame(
+        {
+            "job": [jobs[n % 4] for n in range(rows)],
+            "age": [18 + (n * 7) % 48 for n in range(rows)],
+            "class": ["Y" if n % 4 < 2 else "N" for n in range(rows)],
+            "name": [f"person {n}" for n in range(rows)],
+        }
+    )
+
+
+def tree(**more: Any) -> dict[str, Any]:
+    return {
+        "columns": {
+            "job": {"role": "quasi", "hierarchy": {"tree": TREE}},
+            "age": {"role": "quasi", "hierarchy": {"kind": "grown", "low": 18, "high": 65}},
+            "class": {"role": "target", "values": ["Y", "N"]},
+            "name": {"role": "identifier"},
+        },
+        "privacy": {"epsilon": 1.0},
+        **more,
+    }
+
+
+def made(frame: pl.DataFrame | None = None, **more: Any) -> PrivateRelease:
+    found = sf.release(sf.Plan.parse(tree(**more)), records() if frame is None else frame)
+    assert isinstance(found, PrivateRelease)
+    return found
+
+
+@pytest.mark.parametrize("algorithm", ["diffgen", "marginals", "auto"])
+@pytest.mark.parametrize("output", ["records", "counts"])
+def test_a_bundle_verifies_and_tells_where_epsilon_went(algorithm: str, output: str, tmp_path: Path) -> None:
+    release = made(algorithm={"name": algorithm, "output": output})
+    assert release.write(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").holds
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert epsilon_of(from_json(manifest["ledger"])) == 1
+    assert manifest["claims"][0]["parameters"] == {"epsilon": "1", "neighbours": "one record added or removed"}
+    assert manifest["domains"]["target"] == {"name": "class", "values": ["Y", "N"]}
+    assert "name" not in release.rows.columns
+    assert ("count" in release.rows.columns) == (output == "counts")
+    text = (tmp_path / "out" / "manifest.json").read_text() + (tmp_path / "out" / "report.html").read_text()
+    assert "person" not in text.replace("about a person", "")
+    assert '"seed"' not in text
+
+
+def test_the_parts_of_any_epsilon_add_up_exactly() -> None:
+    for asked in ("1/3", 0.1, 2, "0.7"):
+        release = made(privacy={"epsilon": asked})
+        assert release.epsilon == Fraction(str(asked))
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        (lambda m: m["ledger"]["parts"].pop(), "the ledger adds up to epsilon"),
+        (lambda m: m["plan"]["privacy"].update(epsilon=2.0), "the ledger adds up to epsilon"),
+        (lambda m: m["claims"][0]["parameters"].update(epsilon="1/2"), "claims are what the plan asks for"),
+        (lambda m: m["plan"]["algorithm"].update(seed=3), "no seed is told"),
+        (lambda m: m["plan"]["privacy"].update(domains="observed"), "domains are declared, or marked"),
+        (lambda m: m["domains"]["target"]["values"].remove("N"), "domain of class"),
+        (lambda m: m["data"]["columns"][0].update(role="keep"), "no column is published unchanged"),
+        (lambda m: m["data"].update(rows=1), "rows"),
+        (lambda m: m.update(attacks=["none"]) or m.pop("domains"), "form of the manifest"),
+    ],
+)
+def test_a_changed_manifest_is_noticed_even_when_it_is_sealed_again(change: Any, wrong: str, tmp_path: Path) -> None:
+    made().write(tmp_path / "out")
+    path = tmp_path / "out" / "manifest.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(dump(seal(content)))
+    found = sf.verify(tmp_path / "out")
+    assert not found.holds
+    assert wrong in {check.what for check in found.checks if not check.holds}
+
+
+def test_a_changed_row_or_report_is_noticed(tmp_path: Path) -> None:
+    made().write(tmp_path / "out")
+    (tmp_path / "out" / "data.csv").write_text("job,age,class\nPilot,*,Y\n")
+    wrong = {check.what for check in sf.verify(tmp_path / "out").checks if not check.holds}
+    assert {"bytes of the data file", "rows", "domain of job"} <= wrong
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"privacy": {"epsilon": 0}}, "epsilon must be above 0"),
+        ({"privacy": {"epsilon": "much"}}, "epsilon must be"),
+        ({"privacy": {"epsilon": 1.0, "k_anonymity": 5}}, "k_anonymity"),
+        ({"privacy": {"epsilon": 1.0, "domains": "seen"}}, "domains"),
+        ({"algorithm": {"name": "mondrian"}}, "not differentially private"),
+        ({"algorithm": {"name": "diffgen", "seed": 1}}, "seed"),
+        ({"algorithm": {"name": "diffgen", "strict": True}}, "unknown key"),
+        ({"algorithm": {"name": "diffgen", "output": "table"}}, "output"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(PlanError, match=told):
+        made(**change)
+
+
+def test_domains_must_be_declared_and_values_lie_in_them() -> None:
+    plan = tree()
+    plan["columns"]["job"]["hierarchy"] = {"kind": "flat"}
+    with pytest.raises(PlanError, match="declared domain"):
+        sf.release(sf.Plan.parse(plan), records())
+    observed = sf.release(sf.Plan.parse({**plan, "privacy": {"epsilon": 1.0, "domains": "observed"}}), records())
+    assert "NOT differentially private" in observed.marks[0]
+    plan = tree()
+    del plan["columns"]["class"]["values"]
+    with pytest.raises(PlanError, match=r"columns\.class\.values"):
+        sf.release(sf.Plan.parse(plan), records())
+    plan = tree()
+    plan["columns"]["age"]["hierarchy"] = {"kind": "grown"}
+    with pytest.raises(PlanError, match="low and high"):
+        sf.release(sf.Plan.parse(plan), records())
+    plan = tree()
+    plan["columns"]["class"]["role"] = "sensitive"
+    with pytest.raises(PlanError, match="no epsilon covers"):
+        sf.release(sf.Plan.parse(plan), records())
+    with pytest.raises(DataError, match="outside the declared domain: 'Pilot'"):
+        made(records().with_columns(job=pl.lit("Pilot")))
+    with pytest.raises(DataError, match="outside the declared range"):
+        made(records().with_columns(age=pl.lit(99)))
+
+
+def test_sets_and_relational_columns_are_released_together(tmp_path: Path) -> None:
+    frame = records(200).with_columns(codes=pl.Series(["11|12", "12", "21|22", ""] * 50))
+    plan = tree(algorithm={"name": "diffgen", "specializations": 3})
+    plan["columns"]["codes"] = {"role": "quasi", "type": "set", "hierarchy": {"tree": CODES}}
+    release = sf.release(sf.Plan.parse(plan), frame)
+    assert release.write(tmp_path / "out").holds
+    assert "codes" in release.rows.columns
+    plan["columns"]["codes"]["hierarchy"] = {"kind": "flat"}
+    with pytest.raises(PlanError, match="declared tree"):
+        sf.release(sf.Plan.parse(plan), frame)
+
+
+def test_the_budget_is_charged_before_the_data_is_read(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "budget.db", total=3)
+    ledger.grant("release", 2)
+    privacy = {"epsilon": 1.5, "ledger": str(tmp_path / "budget.db")}
+    release = made(privacy=privacy)
+    assert [charge.status for charge in ledger.history()] == ["settled"]
+    manifest = release.manifest("data.csv", "0", report="0")
+    assert "budget.db" not in json.dumps(manifest)
+    with pytest.raises(BudgetError, match=r"0\.5 of 2 left"):
+        made(privacy=privacy)
+    with pytest.raises(DataError):
+        made(records().with_columns(age=pl.lit(99)), privacy={**privacy, "epsilon": 0.25})
+    assert [charge.status for charge in ledger.history()] == ["settled", "reserved"]
+    assert ledger.accounts()[1].spent == Fraction("1.75")
+
+
+def test_an_empty_table_can_be_released(tmp_path: Path) -> None:
+    """Whether there is anybody at all is private too."""
+    for algorithm in ("diffgen", "marginals"):
+        release = made(records().clear(), algorithm={"name": algorithm})
+        assert release.write(tmp_path / algorithm).holds
+
+
+def test_a_release_without_rows_is_one_too(tmp_path: Path) -> None:
+    release = made()
+    none = replace(
+        release, rows=release.rows.clear(), outcome=replace(release.outcome, counts=release.outcome.counts * 0)
+    )
+    assert none.write(tmp_path / "out").holds
+
+
+def test_a_frontier_compares_private_algorithms(tmp_path: Path) -> None:
+    plan = tree(frontier={"jobs": 1, "grid": {"privacy.epsilon": [0.5, 2.0]}})
+    found = sf.frontier(sf.Plan.parse(plan), records(), folder=tmp_path / "front")
+    assert [axis.name for axis in found.privacy] == ["epsilon"]
+    assert [axis.name for axis in found.utility] == ["accuracy"]
+    assert {point.algorithm["name"] for point in found.points} == {"diffgen", "marginals"}
+    assert all(record["status"] == "verified" for record in found.records.values())
+    page = (tmp_path / "front" / "frontier.html").read_text()
+    assert "no epsilon covers" in page
