@@ -195,6 +195,21 @@ def test_a_release_without_rows_is_one_too(tmp_path: Path) -> None:
     assert none.write(tmp_path / "out").holds
 
 
+@pytest.mark.parametrize("algorithm", ["diffgen", "marginals"])
+def test_new_records_read_as_the_release_does(algorithm: str, tmp_path: Path) -> None:
+    release = made(algorithm={"name": algorithm})
+    release.write(tmp_path / "out")
+    found = sf.apply(tmp_path / "out", records(20))
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert found.rows.columns == ["job", "age", "class"]
+    for name in ("job", "age"):
+        assert set(found.rows[name]) <= set(manifest["recoding"]["columns"][name]["labels"])
+    strange = records(4).with_columns(job=pl.lit("Pilot"))
+    if set(found.rows["job"]) != {"*"}:
+        with pytest.raises(DataError, match="Pilot"):
+            sf.apply(tmp_path / "out", strange)
+
+
 def test_a_frontier_compares_private_algorithms(tmp_path: Path) -> None:
     plan = tree(frontier={"jobs": 1, "grid": {"privacy.epsilon": [0.5, 2.0]}})
     found = sf.frontier(sf.Plan.parse(plan), records(), folder=tmp_path / "front")

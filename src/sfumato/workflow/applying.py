@@ -20,9 +20,10 @@ from sfumato.ground.errors import BundleError, DataError, PlanError
 from sfumato.release.bundle import MANIFEST
 from sfumato.release.claims import Claim
 from sfumato.release.manifest import load, seal_holds
-from sfumato.release.published import Published
+from sfumato.release.published import Published, PublishedColumn
 from sfumato.verify.evidence import evidence
 from sfumato.verify.judging import claim
+from sfumato.verify.private import KIND
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.rules import Rule
 
@@ -55,12 +56,22 @@ def apply(bundle: str | Path, records: object, *, outside: Outside = "refuse") -
     manifest = load(folder / MANIFEST)
     if not seal_holds(manifest):
         raise BundleError(f"{folder}: the manifest was changed after it was sealed; `sfumato verify` tells more")
-    published = Published.from_json(manifest["data"])
     rules = stated_rules(manifest)
+    if manifest.get("kind") == KIND:
+        table = _table(records, ())
+        return applied(table, rules, _described(manifest), models=[], reading="strict", outside=outside)
+    published = Published.from_json(manifest["data"])
     table = _table(records, published.missing)
     reading = manifest["plan"]["privacy"].get("reading", "strict")
     models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
     return applied(table, rules, published, models=models, reading=reading, outside=outside)
+
+
+def _described(manifest: Mapping[str, Any]) -> Published:
+    """The columns of a private bundle, without its counts."""
+    columns = [c for c in manifest["data"]["columns"] if c["role"] in ("quasi", "target")]
+    told = tuple(PublishedColumn(name=c["name"], role=Role(c["role"]), kind="text") for c in columns)
+    return Published(columns=told, rows=0)
 
 
 def stated_rules(manifest: Mapping[str, Any]) -> dict[str, Rule]:

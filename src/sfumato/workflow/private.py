@@ -19,6 +19,7 @@ from sfumato.data.files import rendered
 from sfumato.data.frames import to_native
 from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError, listed
 from sfumato.ground.work import Work
+from sfumato.publish.cut import ColumnCut
 from sfumato.publish.private import Attribute, NoisyTable, PrivateTable
 from sfumato.release.bundle import MANIFEST, REPORT, sha256, staged
 from sfumato.release.manifest import SCHEMA, dump, seal
@@ -43,6 +44,8 @@ class PrivateRelease:
     """The plan it was made by."""
     domains: Mapping[str, Any]
     """What was declared about every published column."""
+    values: Mapping[str, tuple[str, ...]]
+    """The declared leaves of every column, or the cells of its grid, by code."""
     outcome: NoisyTable
     """What the algorithm gave."""
     rows: pl.DataFrame
@@ -113,6 +116,17 @@ class PrivateRelease:
             )
         )
 
+    def _recoded(self) -> dict[str, Any]:
+        """The labels of each column and, where a value always reads alike, the rule for new records."""
+        found: dict[str, Any] = {}
+        for place, (name, labels) in enumerate(zip(self.outcome.columns, self.outcome.labels, strict=True)):
+            found[name] = {"labels": dict.fromkeys(labels, 0.0)}
+            cut = self.outcome.cut[place] if self.outcome.cut else None
+            if cut is not None:
+                found[name]["labels"] |= dict.fromkeys(cut.labels, 0.0)
+                found[name]["rule"] = _rule(self.domains["columns"][name], self.values[name], cut)
+        return found
+
     def manifest(self, data: str, digest: str, *, report: str) -> dict[str, Any]:
         """What the bundle states about itself, sealed."""
         epsilon = str(self.epsilon)
@@ -136,10 +150,7 @@ class PrivateRelease:
                 "recoding": {
                     "algorithm": self.algorithm,
                     "why": self.why,
-                    "columns": {
-                        name: {"labels": list(labels)}
-                        for name, labels in zip(self.outcome.columns, self.outcome.labels, strict=True)
-                    },
+                    "columns": self._recoded(),
                     "steps": list(self.outcome.steps),
                 },
                 "search": dict(self.outcome.effort),
@@ -148,6 +159,13 @@ class PrivateRelease:
                 "versions": versions("numpy", "polars", "opendp"),
             }
         )
+
+
+def _rule(domain: Mapping[str, Any], values: tuple[str, ...], cut: ColumnCut) -> dict[str, Any]:
+    """How new records of a column are read; everything in it is public."""
+    if domain["kind"] == "number":
+        return {"type": "real", "intervals": True}
+    return {"type": "text", "values": {value: cut.labels[cut.of_code[code]] for code, value in enumerate(values)}}
 
 
 def private_release(plan: Plan, load: Any, *, work: Work, like: object) -> PrivateRelease:
@@ -168,6 +186,7 @@ def private_release(plan: Plan, load: Any, *, work: Work, like: object) -> Priva
     made = PrivateRelease(
         plan=plan,
         domains=stated_domains(table),
+        values={one.name: one.values for one in table.attributes},
         outcome=outcome,
         rows=released_rows(outcome, table, counts=plan.algorithm.options.get("output") == "counts"),
         algorithm=name,
