@@ -13,9 +13,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measure import machine
 
 SHORT = ("grouping", "lattice", "searches", "mondrian", "judging", "anjana_race")
-LONG = ("k_optimize", "top_down", "bottom_up", "comparison", "twenty", "cost")
+LONG = ("k_optimize", "top_down", "bottom_up", "diffgen", "comparison", "twenty", "cost")
 """Half an hour together; they draw the docs' pictures too."""
-PAPERS = ("papers.lkc_adult", "papers.bottom_up_adult")
+PAPERS = (
+    "papers.lkc_adult",
+    "papers.bottom_up_adult",
+    "papers.diffgen_adult",
+    "papers.marginals_adult",
+    "papers.mixed_health",
+)
 """The experiments of the papers."""
 
 

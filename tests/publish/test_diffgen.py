@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.budget.accountants import epsilon_of
+from sfumato.budget.purse import Purse, share
 from sfumato.describe.taxonomy import taxonomy
 from sfumato.ground.errors import BudgetError, ParameterError
 from sfumato.ground.work import Work
@@ -23,7 +24,6 @@ from sfumato.publish.diffgen.emptiness import Occupied, empty_that_pass, passing
 from sfumato.publish.diffgen.mechanisms import choose, count, waits
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.partitions import Partitions
-from sfumato.publish.diffgen.purse import Purse, share
 from sfumato.publish.diffgen.scores import highest, impurity, information_gain, score
 from sfumato.publish.diffgen.search import column_of
 from sfumato.publish.diffgen.set_column import SetColumn

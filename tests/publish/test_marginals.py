@@ -393,6 +393,20 @@ def test_dependent_attributes_are_measured_together():
     assert sum(sorted(often.values())[-5:]) > 0.9 * len(rows)
 
 
+def test_tables_that_are_too_large_are_no_candidates():
+    """Two flat domains of 1,500 values: their table would have 4.5 million cells."""
+    many = {f"v{n}": () for n in range(1500)}
+    table = PrivateTable(
+        attributes=(tree_of("t", [0, 1, 2], many), tree_of("s", [0, 1, 2], many)),
+        classes=("N", "Y"),
+        target=as_codes([0, 1, 1]),
+        target_name="c",
+    )
+    asked = Recorded()
+    asked.run(Marginals(epsilon=1, attributes=2), table)
+    assert [len(one.values) for one in asked.asked if not isinstance(one, np.ndarray)] == [2, 1, 1]
+
+
 def test_sets_are_refused():
     table = table_of([(0, 0, 0, 0)])
     one = table.attributes[0]

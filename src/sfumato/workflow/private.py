@@ -33,6 +33,8 @@ from sfumato.workflow.release import versions
 from sfumato.workflow.verify import verify
 
 OBSERVED = "domains were read off the private table: this release is NOT differentially private, for studies only"
+MOST_ROWS = 50_000_000
+"""More noisy records than this are published as counts only."""
 _KEYS = ("epsilon", "domains", "ledger", "analyst")
 
 
@@ -249,6 +251,11 @@ def released_rows(found: NoisyTable, table: PrivateTable, *, counts: bool) -> pl
     """Groups with their counts, or a record for each count; groups without rows are left out of records only."""
     groups, classes = np.nonzero(found.counts) if not counts else np.indices(found.counts.shape).reshape(2, -1)
     many = found.counts[groups, classes]
+    if not counts and int(many.sum()) > MOST_ROWS:
+        raise ParameterError(
+            f"epsilon must be larger for single records: the noisy counts add up to {int(many.sum()):,} rows; or "
+            "publish counts with algorithm.output = 'counts'"
+        )
     if not counts:
         groups, classes = np.repeat(groups, many), np.repeat(classes, many)
     cells = [

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sfumato.budget.events import exactly
+from sfumato.budget.purse import Purse, share
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
@@ -16,7 +17,6 @@ from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
 from sfumato.publish.diffgen.mechanisms import Mechanisms
 from sfumato.publish.diffgen.partitions import Partitions
-from sfumato.publish.diffgen.purse import Purse, share
 from sfumato.publish.diffgen.release import released
 from sfumato.publish.diffgen.scores import ScoreName, score
 from sfumato.publish.diffgen.search import Search, column_of

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sfumato.budget.events import Event, Sequential
+from sfumato.budget.purse import Purse
 from sfumato.data.table import Codes
 from sfumato.ground.work import Work
 from sfumato.publish.diffgen.mechanisms import Mechanisms
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.partitions import Partitions
-from sfumato.publish.diffgen.purse import Purse
 from sfumato.publish.diffgen.scores import Score
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.steps import AnyColumn, Candidate, specialize, specialize_sets

@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sfumato.budget.events import exactly
+from sfumato.budget.purse import Purse
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
-from sfumato.publish.diffgen.purse import Purse
 from sfumato.publish.marginals.bins import binnings, whole
 from sfumato.publish.marginals.mechanisms import Mechanisms
 from sfumato.publish.marginals.model import Measured, Model, fitted

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from sfumato.budget.purse import Purse
 from sfumato.data.table import Codes
-from sfumato.publish.diffgen.purse import Purse
 from sfumato.publish.marginals.bins import Bins
 from sfumato.publish.marginals.mechanisms import Mechanisms
 from sfumato.publish.marginals.model import Measured, Model, fitted
@@ -18,6 +18,8 @@ from sfumato.publish.private import PrivateTable
 
 CERTAIN = np.arange(0.5, 3.5, 0.5)
 """Where the certainty of a model's answer (a difference of logarithms) is cut into seven parts."""
+MOST_CELLS = 2**20
+"""No table with a parent is a candidate that has more cells."""
 LARGEST = 2**40
 """No price is higher: scores keep their fractions."""
 
@@ -107,21 +109,30 @@ class Search:
         """Which of those measured the attribute depends on most within the classes, or none of them."""
         if not self.shares.parent or not self.kept:
             return -1
-        found = [None, *(self._together(bins, one.bins) for one in self.kept)]
-        prices = [0, *(self._price(Fraction(2 * bins.size * one.bins.size * self._kinds)) for one in self.kept)]
-        place, event = self.mechanisms.choose(dependences(found, prices), self.shares.parent, "choice of a parent")
-        self.purse.pay(event)
-        return place - 1
+        pairs = [(bins, -1), *self._pairs([bins])]
+        return pairs[self._dependent(pairs, self.shares.parent, "choice of a parent")][1]
 
     def _pair(self) -> tuple[Bins, int]:
         """Without classes: the attribute and the parent that depend on each other most, or an attribute alone."""
-        pairs: list[tuple[Bins, int]] = [(one, -1) for one in self._finest()]
-        pairs += [(one, place) for one in self.left() for place in range(len(self.kept))]
-        found = [None if at < 0 else self._together(one, self.kept[at].bins) for one, at in pairs]
-        prices = [0 if at < 0 else self._price(Fraction(2 * one.size * self.kept[at].bins.size)) for one, at in pairs]
-        place, event = self.mechanisms.choose(dependences(found, prices), self.shares.choice, "choice of a pair")
+        pairs = [*((one, -1) for one in self._finest()), *self._pairs(self.left())]
+        return pairs[self._dependent(pairs, self.shares.choice, "choice of a pair")]
+
+    def _pairs(self, some: Sequence[Bins]) -> list[tuple[Bins, int]]:
+        """Attributes with the places of their possible parents; public."""
+        sizes = [one.bins.size for one in self.kept]
+        return [(one, n) for one in some for n, size in enumerate(sizes) if one.size * size * self._kinds <= MOST_CELLS]
+
+    def _dependent(self, pairs: Sequence[tuple[Bins, int]], epsilon: Fraction, what: str) -> int:
+        """The place of a pair whose dependence is probably among the highest; one without a parent has none."""
+        above = [None if at < 0 else self.kept[at].bins for _, at in pairs]
+        found = [None if up is None else self._together(one, up) for (one, _), up in zip(pairs, above, strict=True)]
+        prices = [
+            0 if up is None else self._price(Fraction(2 * one.size * up.size * self._kinds))
+            for (one, _), up in zip(pairs, above, strict=True)
+        ]
+        place, event = self.mechanisms.choose(dependences(found, prices), epsilon, what)
         self.purse.pay(event)
-        return pairs[place]
+        return place
 
     @property
     def _kinds(self) -> int:
