@@ -92,3 +92,22 @@ def test_wrong_input_is_told() -> None:
         TopDownSpecializer(sensitive="ill").fit(x, y).transform(x.drop(columns="age"))
     with pytest.raises(DataError, match="no rows"):
         TopDownSpecializer().fit(x.head(0))
+
+
+def test_missing_numbers_and_an_index_survive() -> None:
+    x, y = records(100)
+    x = x.drop(columns="ill").set_index(np.arange(1000, 1100))
+    holes = x.astype({"age": float})
+    holes.iloc[3, 1] = np.nan
+    estimator = TopDownSpecializer(output="labels").fit(x, y)
+    shown = estimator.transform(holes)
+    assert list(shown.index) == list(x.index)
+    assert (shown.drop(index=1003) == estimator.transform(x).drop(index=1003)).all(axis=None)
+    told = TopDownSpecializer().fit(np.array([[1.0, np.nan], [2.0, 3.0]] * 10), ["a", "b"] * 10)
+    assert told.transform(np.array([[1.0, np.nan]])).shape[0] == 1
+    numbered = x.set_axis([0, 1], axis=1)
+    assert TopDownSpecializer().fit(numbered, y).transform(numbered).shape[0] == 100
+    with pytest.raises(DataError, match="no rows"):
+        estimator.transform(x.head(0))
+    with pytest.raises(ParameterError, match="classes must be a list"):
+        TopDownSpecializer().fit(x, 3)

@@ -10,6 +10,7 @@ What ``transform`` gives is recoded, but only the records that were fitted are k
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -71,8 +72,12 @@ class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = _table(records)
         if table.rows == 0:
             raise DataError("the table has no rows; there is nothing to fit")
+        if _CLASS in table.names:
+            raise DataError(f"the records must not have a column {_CLASS!r}; it is kept for the classes")
         frame = table.frame
         if classes is not None:
+            if np.ndim(classes) != 1:
+                raise ParameterError("classes must be a list with one class for each record")
             if len(classes) != frame.height:
                 raise ParameterError(f"classes must be as many as records, {frame.height}, not {len(classes)}")
             frame = frame.with_columns(pl.Series(_CLASS, [str(one) for one in classes], dtype=pl.String))
@@ -90,9 +95,11 @@ class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         absent = [name for name in self.features_ if name not in table.names]
         if absent:
             raise DataError(f"the records have no column {absent[0]!r}; they have {', '.join(table.names)}")
+        if table.rows == 0:
+            raise DataError("the records have no rows; there is nothing to recode")
         found = self.release_.transform(table.frame, outside=self.outside)
         if self.output == "labels":
-            return found.rows if not hasattr(records, "columns") else to_native(found.rows, records)
+            return _like(found.rows, records)
         parts = [_told(found.rows[name], table_) for name, table_ in self.features_.items()]
         return np.concatenate(parts, axis=1) if parts else np.zeros((found.rows.height, 0))
 
@@ -154,8 +161,23 @@ def _table(records: Any) -> Table:
         cells = np.asarray(records)
         if cells.ndim != 2:
             raise DataError(f"records must have rows and columns, not {cells.ndim} dimensions")
-        records = pl.DataFrame({f"x{n}": cells[:, n].tolist() for n in range(cells.shape[1])})
-    return from_frame(records)
+        records = pl.DataFrame({f"x{n}": cells[:, n].tolist() for n in range(cells.shape[1])}, strict=False)
+    names: list[Any] = list(getattr(records, "columns", ()))
+    if hasattr(records, "set_axis") and any(not isinstance(name, str) for name in names):
+        records = records.set_axis([str(name) for name in names], axis=1)
+    found = from_frame(records)
+    reals = [name for name in found.names if found.frame[name].dtype.is_float()]
+    return replace(found, frame=found.frame.with_columns(pl.col(reals).fill_nan(None))) if reals else found
+
+
+def _like(rows: pl.DataFrame, records: Any) -> Any:
+    """Rows as the kind of frame that came in, with its index where all rows are there."""
+    if not hasattr(records, "columns"):
+        return rows
+    shown: Any = to_native(rows, records)
+    if hasattr(records, "index") and hasattr(shown, "set_axis") and len(records) == len(shown):
+        return shown.set_axis(records.index, axis=0)
+    return shown
 
 
 def _features(made: Any, place: int) -> dict[str, Reals]:

@@ -147,3 +147,19 @@ def test_messages_are_short():
         "0",
         "2",
     ]
+
+
+def test_a_budget_of_too_many_digits_is_refused_at_once():
+    texts = ["1e999999999", "1e-5000", "1e31", "9" * 31, "1/" + "9" * 31, "0." + "1" * 5000]
+    for bad in (*texts, 1e-300, 10**5000, -(10**5000)):
+        with pytest.raises(ParameterError, match="30 digits"):
+            exactly("epsilon", bad)
+    with pytest.raises(ParameterError, match="event must be"):
+        from_json({"kind": "pure", "epsilon": "1e999999999"})
+
+
+def test_shares_of_the_longest_budgets_are_still_budgets():
+    assert exactly("epsilon", "1e-30") == Fraction(1, 10**30)
+    assert Pure(epsilon=exactly("epsilon", "1/" + "9" * 30) / 3000).epsilon < Fraction(1, 10**30)
+    with pytest.raises(ParameterError, match="digits"):
+        Pure(epsilon=Fraction(1, 10**5000))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.budget.amounts import FINEST
 from sfumato.budget.events import Concentrated, Parallel, Pure, Sequential, from_json
 from sfumato.budget.ledger import Ledger
 from sfumato.ground.errors import EXIT_INFEASIBLE, BudgetError, ParameterError
@@ -220,3 +221,64 @@ def test_eight_processes_share_a_budget_for_three_hundred_answers(tmp_path: Path
     history = ledger.history()
     assert (len(history), {charge.status for charge in history}) == (300, {"settled"})
     assert [account.spent for account in ledger.accounts()] == [30, *(Fraction(n, 10) for n in given_answers)]
+
+
+def damaged(ledger: Ledger, change: str) -> None:
+    with sqlite3.connect(ledger.path) as link:
+        link.execute(change)
+    link.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE accounts SET granted = 'abc'",
+        "UPDATE accounts SET granted = '1e999999999'",
+        "UPDATE accounts SET spent = 'nan'",
+        "UPDATE accounts SET spent = '-5'",
+        "UPDATE charges SET cost = 'much'",
+        "UPDATE charges SET cost = '-1'",
+    ],
+)
+def test_damaged_amounts_are_refused(ledger: Ledger, change: str):
+    ledger.reserve("ann", TENTH)
+    damaged(ledger, change)
+    with pytest.raises(BudgetError, match="damaged"):
+        ledger.reserve("ann", TENTH)
+    with pytest.raises(BudgetError, match="damaged"):
+        ledger.accounts()
+
+
+def test_damaged_events_are_refused(ledger: Ledger):
+    ledger.reserve("ann", TENTH)
+    damaged(ledger, "UPDATE charges SET event = '{'")
+    with pytest.raises(BudgetError, match="damaged"):
+        ledger.history()
+
+
+def test_a_spent_sum_below_the_charges_gives_no_more_budget(ledger: Ledger):
+    ledger.reserve("ann", Pure(epsilon="9/10"))
+    damaged(ledger, "UPDATE accounts SET spent = '0'")
+    assert (spent(ledger), spent(ledger, "ann")) == (Fraction(9, 10), Fraction(9, 10))
+    with pytest.raises(BudgetError, match=r"0\.1 of 1 left"):
+        ledger.reserve("ann", Pure(epsilon="2/10"))
+    with pytest.raises(BudgetError, match="already"):
+        ledger.grant("ann", "1/2")
+
+
+def test_sums_of_long_fractions_are_rounded_up_and_stay_short(ledger: Ledger):
+    costs = [Fraction(1, 10**29 + n) for n in range(40)]
+    for cost in costs:
+        ledger.reserve("ann", Pure(epsilon=cost))
+    assert sum(costs) <= spent(ledger, "ann") < sum(costs) + Fraction(100, FINEST)
+    assert spent(ledger).denominator <= FINEST
+    many = tuple(Pure(epsilon=Fraction(1, 10**29 + n)) for n in range(300))
+    ledger.reserve("ann", Sequential(parts=many))
+    assert ledger.history()[-1].cost >= sum((one.epsilon for one in many), Fraction(0))
+
+
+def test_a_ledger_that_cannot_be_filled_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sfumato.budget.ledger._TABLES", "CREATE TABLE about (name, value); CREATE NONSENSE;")
+    with pytest.raises(BudgetError, match="cannot be made"):
+        Ledger.create(tmp_path / "half.db", total=1)
+    assert list(tmp_path.iterdir()) == []

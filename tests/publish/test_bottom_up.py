@@ -382,6 +382,7 @@ def test_models_that_joining_can_break_are_refused():
         ({"partial": 1}, "partial must be true or false"),
         ({"suppress": "no"}, "suppress must be true or false"),
         ({"beam": 0}, "beam must be at least 1"),
+        ({"beam": 65}, "beam must be at most 64"),
         ({"steps": -1}, "steps must be at least 0"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, log2, sqrt
+from math import exp, log, log1p, log2, sqrt
 
 import numpy as np
 import pytest
@@ -449,6 +449,41 @@ def test_the_threshold_is_raised_where_too_many_would_pass():
         assert subsets * passing(e, least) <= most < subsets * passing(e, least - 20)
     with pytest.raises(ParameterError, match="epsilon must leave at least 1e-09"):
         threshold(Fraction(1, 10**10), 3, 10)
+    with pytest.raises(ParameterError, match="epsilon must leave at most 1000"):
+        threshold(Fraction(1001), 3, 10)
+
+
+@given(st.fractions(Fraction(1, 10**9), 1000), st.integers(1, 2**60), st.integers(1, 2**20))
+def test_no_chance_is_below_the_least_and_the_test_stays_private(e, subsets, room):
+    """Logarithms of P[noise >= least] and P[noise >= least - 1] against that of the chance."""
+    least, share_ = threshold(e, subsets, room), float(e)
+    chance = passing(e, least)
+    tail = -share_ * least - log1p(exp(-share_))
+    assert chance >= 2.0**-100
+    assert tail <= log(chance)
+    assert log(chance) <= share_ + (tail + share_)
+    assert 1 - exp(tail + share_) <= exp(min(share_, 700)) * (1 - chance)
+
+
+@pytest.mark.parametrize("epsilon", [1e6, 1e20])
+def test_a_budget_that_hides_no_set_is_refused(epsilon):
+    with pytest.raises(ParameterError, match="epsilon must"):
+        DiffGen(epsilon=epsilon, specializations=3)(private(G7), Work())
+
+
+def test_with_a_large_budget_no_empty_partition_passes():
+    """One would pass with a probability below 1e-50."""
+    for _ in range(20):
+        made = DiffGen(epsilon=3000, specializations=3)(private(list(G7) * 9, which=("codes",)), Work())
+        assert len(made.counts) == len({codes for _, _, codes, _ in G7})
+
+
+@pytest.mark.parametrize("chance", [2.0**-100, 2.0**-64, 2.0**-62])
+def test_long_waits_do_not_overflow(chance):
+    assert len(successes(2**10, chance, waits)) == 0
+    most = np.iinfo(np.int64).max
+    assert successes(2**60, chance, lambda n, rate: np.full(n, most)).tolist() == []
+    assert successes(2**60, chance, lambda n, rate: np.array([5, 2**59, most, most])).tolist() == [5, 2**59 + 6]
 
 
 @given(st.floats(0.01, 3), st.integers(1, 40))
@@ -588,6 +623,8 @@ def test_cutting_off_at_zero_adds_rows_and_consistency_does_not():
     ("given_", "message"),
     [
         ({"epsilon": 0}, "epsilon must be above 0"),
+        ({"epsilon": 1e-10}, "epsilon must be at least 1e-09"),
+        ({"epsilon": "1/1000000001"}, "epsilon must be at least 1e-09"),
         ({"epsilon": float("inf")}, "epsilon must be"),
         ({"epsilon": 1, "specializations": 0}, "specializations must be at least 1"),
         ({"epsilon": 1, "specializations": "many"}, "specializations must be"),

@@ -421,6 +421,8 @@ def test_sets_are_refused():
     ("options", "message"),
     [
         ({"epsilon": 0}, "epsilon must be above 0"),
+        ({"epsilon": 1e-10}, "epsilon must be at least 1e-09"),
+        ({"epsilon": "1/1000000001"}, "epsilon must be at least 1e-09"),
         ({"epsilon": 1, "attributes": 0}, "attributes must be at least 1"),
         ({"epsilon": 1, "attributes": "all"}, "attributes must be a whole number"),
         ({"epsilon": 1, "bins": 1}, "bins must be at least 2"),
@@ -430,6 +432,12 @@ def test_sets_are_refused():
 def test_options_are_checked(options, message):
     with pytest.raises(ParameterError, match=message):
         Marginals(**options)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e20])
+def test_extreme_budgets_work(epsilon):
+    table = table_of([(n % 5, n % 3, n % 40, n % 2) for n in range(60)])
+    assert (Marginals(epsilon=epsilon)(table, Work()).counts >= 0).all()
 
 
 # Statistics of the noise: each fails by chance with a probability below FALSE_ALARM.

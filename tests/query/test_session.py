@@ -15,6 +15,9 @@ from sfumato.budget.ledger import Ledger
 from sfumato.data.table import Table
 from sfumato.ground.errors import BudgetError, DataError, ParameterError, UnknownColumn
 from sfumato.query import Aggregate, Categories, Numbers, Question, Session
+from sfumato.query.conditions import Among, Compare, Either, Not
+from sfumato.workflow.plan import Plan
+from sfumato.workflow.querying import query
 
 FRAME = pl.DataFrame(
     {"age": [20, 30, 40, 50, None], "sex": ["f", "m", "f", "x", "f"], "pay": [1.0, 2.0, 3.0, 4.0, 5.0]}
@@ -124,6 +127,21 @@ def test_a_failure_while_reading_stays_charged(ledger: Ledger):
         (lambda s: s.histogram("sex", epsilon=1, bins=3), ParameterError, "bins"),
         (lambda s: s.histogram("age", epsilon=1, bins=0), ParameterError, "bins"),
         (lambda s: s.ask(Question(aggregates=()), epsilon=1), ParameterError, "aggregates"),
+        (lambda s: s.ask("SELECT COUNT(*)", epsilon=1), ParameterError, "question"),
+        (lambda s: s.count(epsilon="1e999999999"), ParameterError, "digits"),
+        (lambda s: s.count(epsilon=1, where=3), ParameterError, "where"),
+        (lambda s: s.count(epsilon=1, where=""), ParameterError, "WHERE|SQL"),
+        (lambda s: s.count(epsilon=1, where=Not(condition=3)), ParameterError, "where"),
+        (lambda s: s.count(epsilon=1, where=Compare(column="age", operator="=", value=None)), ParameterError, "value"),
+        (lambda s: s.count(epsilon=1, where=Among(column="age", values=(1, "a"))), ParameterError, "all numbers"),
+        (lambda s: s.count(epsilon=1, by="sex"), ParameterError, "by"),
+        (lambda s: s.count(epsilon=1, by=[3]), ParameterError, "by"),
+        (lambda s: s.sum(3, epsilon=1, bounds=(0, 1)), ParameterError, "column"),
+        (lambda s: s.sum("age", epsilon=1, bounds=7), ParameterError, "bounds"),
+        (lambda s: s.sum("age", epsilon=1, bounds=(0, 1, 2)), ParameterError, "bounds"),
+        (lambda s: s.sum("age", epsilon=1, bounds=("a", "b")), ParameterError, "low"),
+        (lambda s: s.histogram("age", epsilon=1, domain="x"), ParameterError, "domains"),
+        (lambda s: s.histogram("sex", epsilon=1, domain=Categories(values=(1, 2))), ParameterError, "values"),
     ],
 )
 def test_what_cannot_be_answered_costs_nothing(session: Session, ledger: Ledger, ask, error, said):
@@ -168,3 +186,77 @@ def test_an_analyst_without_a_name_or_a_budget(ledger: Ledger):
         Session(FRAME, ledger=ledger, analyst="")
     with pytest.raises(BudgetError, match="no budget"):
         Session(FRAME, ledger=ledger, analyst="eve").count(epsilon=1)
+
+
+def test_bounds_may_be_a_list(session: Session):
+    assert session.sum("age", epsilon=MUCH, bounds=[0, 25]).value == pytest.approx(95, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Binary, pl.Object, pl.Duration, pl.List(pl.Int8), pl.Array(pl.Int8, 2), pl.Struct({"a": pl.Int8})]
+)
+def test_types_that_cannot_be_read_are_refused_before_payment(ledger: Ledger, dtype):
+    session = Session(Table(frame=pl.DataFrame(schema={"age": dtype})), domains=DOMAINS, ledger=ledger, analyst="ann")
+    for ask in (
+        lambda: session.sum("age", epsilon=1),
+        lambda: session.count(epsilon=1, by=["age"]),
+        lambda: session.count(epsilon=1, where="age = 'x'"),
+    ):
+        with pytest.raises(DataError, match="not asked about"):
+            ask()
+    assert ledger.history() == []
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["7", "60", "-9", "x"])])
+def test_missing_markers_are_no_numbers_in_groups_figures_and_conditions(ledger: Ledger, dtype):
+    cells = pl.Series("age", ["7", "60", "-9", "x", None], dtype=dtype)
+    table = Table(frame=cells.to_frame(), missing=("-9",))
+    session = Session(table, domains=DOMAINS, ledger=ledger, analyst="ann")
+    assert session.count(epsilon=MUCH, by=["age"]).values.tolist() == [1, 1]
+    assert session.sum("age", epsilon=MUCH).value == pytest.approx(67, abs=1e-3)
+    assert session.count(epsilon=MUCH, where="age < 50").value == 1
+
+
+@pytest.mark.parametrize("dtype", [pl.Null, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Decimal(9, 2), pl.Int8])
+def test_other_types_are_answered(ledger: Ledger, dtype):
+    frame = pl.DataFrame({"age": [None, None]}, schema={"age": dtype})
+    session = Session(frame, domains=DOMAINS, ledger=ledger, analyst="ann")
+    assert session.sum("age", epsilon=MUCH).value == pytest.approx(0, abs=1e-3)
+    assert session.count(epsilon=MUCH, by=["age"], where="age = 'x' OR age = 1").values.tolist() == [0, 0]
+
+
+def test_conditions_that_are_nested_too_deep_are_refused(session: Session, ledger: Ledger):
+    deep = one = Compare(column="age", operator="=", value=1)
+    for _ in range(5000):
+        deep = Either(left=deep, right=one)
+    for where in (deep, " OR ".join(["age = 1"] * 900)):
+        with pytest.raises(ParameterError, match="100 conditions deep"):
+            session.count(epsilon=1, where=where)
+    assert ledger.history() == []
+
+
+HEADED = """
+[input]
+path = "t.{kind}"
+{more}
+[columns.age]
+role = "quasi"
+hierarchy = {{ kind = "intervals", widths = [50], low = 0, high = 100 }}
+[columns.sex]
+role = "quasi"
+values = ["f", "m"]
+"""
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "bare.csv"])
+def test_a_file_without_rows_is_answered_like_any_other(tmp_path: Path, ledger: Ledger, kind: str):
+    empty, path = pl.DataFrame(schema={"sex": pl.String, "age": pl.String}), tmp_path / f"t.{kind}"
+    {"csv": empty.write_csv, "parquet": empty.write_parquet, "arrow": empty.write_ipc}.get(kind, Path.touch)(path)
+    more = 'header = false\nnames = ["sex", "age"]' if kind == "bare.csv" else ""
+    (tmp_path / "plan.toml").write_text(HEADED.format(kind=kind, more=more))
+    plan = Plan.load(tmp_path / "plan.toml")
+    sql = "SELECT COUNT(*), SUM(age) WHERE age > 3 AND sex = 'f' GROUP BY sex"
+    counts, sums = query(plan, sql, epsilon=MUCH, ledger=ledger, analyst="ann")
+    assert counts.values.tolist() == [0, 0]
+    assert sums.values == pytest.approx([0, 0], abs=1e-3)
+    assert [charge.status for charge in ledger.history()] == ["settled"]

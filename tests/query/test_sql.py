@@ -164,3 +164,22 @@ def test_conditions_hold_where_duckdb_says(sql, rows):
     as_text = frame.with_columns(pl.col("x").cast(pl.String).fill_null("?"))
     for table in (Table(frame=frame), Table(frame=as_text, missing=("?",))):
         assert {n for n, holds in enumerate(holding(parse_condition(sql), table)) if holds} == expected
+
+
+@pytest.mark.parametrize("many", [900, 20_000])
+@pytest.mark.parametrize("shape", ["{} OR {}", "({}) AND {}", "NOT {0}"])
+def test_deep_conditions_are_refused_in_one_sentence(many, shape):
+    one = "age = 1"
+    sql = {
+        "{} OR {}": " OR ".join([one] * many),
+        "({}) AND {}": "(" * many + one + f") AND {one}" * many,
+        "NOT {0}": "NOT " * many + one,
+    }[shape]
+    for read in (lambda: parse_condition(sql), lambda: parse_question(f"SELECT COUNT(*) WHERE {sql}")):
+        with pytest.raises(ParameterError, match="100 conditions deep") as refusal:
+            read()
+        assert len(str(refusal.value)) < 200
+
+
+def test_chains_that_are_not_too_long_are_read():
+    assert len(list(columns_of(parse_condition(" OR ".join(["age = 1"] * 90))))) == 90

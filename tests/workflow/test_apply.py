@@ -11,6 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.describe.spans import read_interval
 from sfumato.ground.errors import BundleError, DataError, ParameterError, PlanError
+from sfumato.release.manifest import dump, seal
 from sfumato.workflow.applying import apply
 
 JOBS = {
@@ -177,3 +178,37 @@ def test_interval_labels_are_read_back(label: str, low: float | None, high: floa
     assert found.low == (low if low is not None else float("-inf"))
     assert found.high == (high if high is not None else float("inf"))
     assert read_interval("Janitor") is None
+
+
+def test_values_are_read_whatever_type_they_come_in(tmp_path: Path) -> None:
+    made = sf.release(plan("top-down", k_anonymity=2), records())
+    plain = made.transform(NEW, outside="top").rows
+    for changed in (
+        NEW.with_columns(pl.col("age").cast(pl.Float64)),
+        NEW.with_columns(pl.col("age").cast(pl.String)),
+        NEW.with_columns(pl.col("job").cast(pl.Categorical), pl.col("born").str.to_date()),
+    ):
+        assert made.transform(changed, outside="top").rows.equals(plain)
+    odd = NEW.with_columns(age=pl.Series([float("nan"), 40.0]), born=pl.Series(["yesterday", "1970-01-01"]))
+    shown = made.transform(odd, outside="top").rows
+    assert shown["age"][0] == "*"
+    assert shown["born"][0] == "*"
+    assert shown.row(1) == plain.row(1)
+    with pytest.raises(DataError, match="cannot be recoded"):
+        made.transform(NEW.with_columns(age=pl.Series([[1], [2]])))
+
+
+def test_a_malformed_manifest_is_refused(tmp_path: Path) -> None:
+    sf.release(plan(), records()).write(tmp_path / "out")
+    path = tmp_path / "out" / "manifest.json"
+    content = json.loads(path.read_text())
+    for change in (
+        lambda m: m["recoding"]["columns"]["age"]["rule"].pop("type"),
+        lambda m: m["recoding"].update(columns=None),
+        lambda m: m.pop("claims"),
+    ):
+        broken = json.loads(json.dumps(content))
+        change(broken)
+        path.write_text(dump(seal(broken)))
+        with pytest.raises(BundleError, match="not of the form"):
+            apply(tmp_path / "out", NEW)

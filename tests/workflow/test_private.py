@@ -16,7 +16,9 @@ from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import from_json
 from sfumato.budget.ledger import Ledger
 from sfumato.ground.errors import BudgetError, DataError, PlanError
+from sfumato.release.bundle import sha256
 from sfumato.release.manifest import dump, seal
+from sfumato.verify.private import fits
 from sfumato.workflow.private import PrivateRelease
 
 TREE = {"Any": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer", "Writer"]}}
@@ -219,3 +221,106 @@ def test_a_frontier_compares_private_algorithms(tmp_path: Path) -> None:
     assert all(record["status"] == "verified" for record in found.records.values())
     page = (tmp_path / "front" / "frontier.html").read_text()
     assert "no epsilon covers" in page
+
+
+def forged(folder: Path, change: Any, rows: Any = None) -> set[str]:
+    """Change the manifest, and the rows if asked, mend digests and seal, and tell which checks fail."""
+    path = folder / "manifest.json"
+    content = json.loads(path.read_text())
+    data = folder / content["data"]["file"]
+    if rows is not None:
+        parquet = data.suffix == ".parquet"
+        frame = rows(pl.read_parquet(data) if parquet else pl.read_csv(data, infer_schema=False))
+        frame.write_parquet(data) if parquet else frame.write_csv(data)
+        content["data"].update(sha256=sha256(data), rows=frame.height)
+    change(content)
+    path.write_text(dump(seal(content)))
+    return {check.what for check in sf.verify(folder).checks if not check.holds}
+
+
+@pytest.mark.parametrize("cell", ["abc", "10.5", "-1", "9" * 30, "1e3", ""])
+def test_a_count_is_a_whole_number(cell: str, tmp_path: Path) -> None:
+    made(algorithm={"name": "marginals", "output": "counts"}).write(tmp_path / "out")
+    found = forged(tmp_path / "out", lambda _: None, lambda frame: frame.with_columns(count=pl.lit(cell)))
+    assert found == {"no count is negative"}
+
+
+@pytest.mark.parametrize("count", [10.5, None, -1])
+def test_a_count_of_another_type(count: float | None, tmp_path: Path) -> None:
+    plan = {"algorithm": {"name": "marginals", "output": "counts"}, "output": {"format": "parquet"}}
+    made(**plan).write(tmp_path / "out")
+    found = forged(tmp_path / "out", lambda _: None, lambda frame: frame.with_columns(count=pl.lit(count)))
+    assert found == {"no count is negative"}
+
+
+def test_a_parquet_file_without_rows_is_a_release(tmp_path: Path) -> None:
+    release = made(output={"format": "parquet"})
+    none = replace(
+        release, rows=release.rows.clear(), outcome=replace(release.outcome, counts=release.outcome.counts * 0)
+    )
+    assert none.write(tmp_path / "out").holds
+    (tmp_path / "out" / "data.parquet").write_bytes(b"PAR1 and nothing else")
+    assert not sf.verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        (lambda m: m["plan"].pop("columns"), "roles of the columns"),
+        (lambda m: m["plan"]["columns"].pop("job"), "roles of the columns"),
+        (lambda m: m["plan"]["columns"]["job"].update(role="identifier"), "roles of the columns"),
+        (lambda m: m["data"]["columns"][1].update(role="count"), "roles of the columns"),
+        (lambda m: m["data"]["columns"][0].update(role="target"), "roles of the columns"),
+        (lambda m: m["plan"]["columns"]["job"].update(hierarchy="flat"), "domains that the plan declares"),
+        (lambda m: m["plan"]["columns"]["job"].update(hierarchy="mask", values=4), "domains that the plan declares"),
+        (lambda m: m["plan"]["columns"]["job"].pop("hierarchy"), "domains that the plan declares"),
+        (lambda m: m["plan"]["columns"]["class"].pop("values"), "domains that the plan declares"),
+        (lambda m: m["recoding"]["columns"]["age"]["labels"].update({"[18-19.5)": 0.0}), "domain of age"),
+        (lambda m: m["recoding"]["columns"]["age"].update(labels={}), "domain of age"),
+        (lambda m: m["recoding"]["columns"]["job"]["rule"].update(type="colour"), "domain of job"),
+        (lambda m: m["recoding"]["columns"]["job"]["rule"]["values"].update(Dancer="Any"), "domain of job"),
+        (lambda m: m["domains"]["columns"]["age"].update(grid=0), "form of the manifest"),
+        (lambda m: m["domains"]["columns"]["age"].update(high=10**400), "form of the manifest"),
+        (lambda m: m["domains"]["columns"]["job"].update(kind="forest"), "form of the manifest"),
+        (lambda m: m["plan"]["privacy"].update(epsilon="1/0"), "form of the manifest"),
+    ],
+)
+def test_a_private_manifest_is_held_to_its_plan(change: Any, wrong: str, tmp_path: Path) -> None:
+    made(algorithm={"name": "marginals"}).write(tmp_path / "out")
+    assert wrong in forged(tmp_path / "out", change)
+
+
+def test_a_released_cell_has_a_label(tmp_path: Path) -> None:
+    made(output={"format": "parquet"}).write(tmp_path / "out")
+    gone = forged(tmp_path / "out", lambda _: None, lambda f: f.with_columns(job=pl.lit(None, dtype=pl.String)))
+    assert gone == {"domain of job"}
+
+
+def test_only_labels_that_a_release_can_make_fit_a_domain() -> None:
+    years = {"kind": "number", "low": 18, "high": 65, "grid": 1.0}
+    for label in ("*", "[18-19)", "[19-65)", "[20-65]", "[65-65]"):
+        assert fits(label, years), label
+    for label in ("[18-65]", "[18-19.5)", "[18.0-19)", "[17-19)", "[20-66]", "[20-30]", "<20", "any", "20", "[20-20)"):
+        assert not fits(label, years), label
+    uneven = {"kind": "number", "low": 0.0, "high": 1.0, "grid": 0.3}
+    assert fits("[0.3-0.6)", uneven)
+    assert fits("[0.6-1]", uneven)
+    assert not fits("[0.6-1)", uneven)
+    nodes = [["*", -1], ["A", 0], ["x", 1], ["y", 1], ["B", 0], ["x", 4]]
+    jobs = {"kind": "tree", "nodes": nodes}
+    for label in ("*", "A", "x", "x (A)", "x (B)", "y"):
+        assert fits(label, jobs), label
+    for label in ("", "x (C)", "y (A)", "y (B)", "A|y", "x (A) (B)"):
+        assert not fits(label, jobs), label
+    sets = {"kind": "set", "nodes": nodes}
+    assert fits("", sets)
+    assert fits("A|x (B)", sets)
+    assert not fits("A|", sets)
+    assert not fits("y|y", sets)
+
+
+def test_a_domain_can_be_declared_by_its_values(tmp_path: Path) -> None:
+    plan = tree()
+    plan["columns"]["job"] = {"role": "quasi", "values": ["Engineer", "Lawyer", "Dancer", "Writer"]}
+    assert sf.release(sf.Plan.parse(plan), records()).write(tmp_path / "out").holds
+    assert forged(tmp_path / "out", lambda m: m["plan"]["columns"]["job"].pop("values"))

@@ -11,7 +11,13 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
+from sfumato.budget.amounts import fraction_of, within
 from sfumato.ground.errors import ParameterError
+
+DIGITS = 30
+"""A budget that somebody writes has no more digits above or below the line, and no larger exponent."""
+_MADE = 300
+"""A budget that was computed, a share of a share, may have more."""
 
 
 def exactly(name: str, value: Any) -> Fraction:
@@ -24,6 +30,11 @@ def exactly(name: str, value: Any) -> Fraction:
         raise ParameterError(f"{name} must be a number above 0, not {value!r}")
     try:
         found = _fraction(value)
+    except OverflowError:
+        raise ParameterError(
+            f"{name} must be a budget for which {DIGITS} digits above and below the line, and an exponent within "
+            f"{DIGITS}, are enough"
+        ) from None
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"{name} must be a finite number above 0, not {value!r}") from None
     if found <= 0:
@@ -32,10 +43,11 @@ def exactly(name: str, value: Any) -> Fraction:
 
 
 def _fraction(value: Any) -> Fraction:
-    """The number in Python's own integers, whichever library it comes from."""
-    if isinstance(value, float):
-        return Fraction(repr(float(value)))
-    return Fraction(value) if isinstance(value, str) else Fraction(int(value.numerator), int(value.denominator))
+    """The number in Python's own integers, whichever library it comes from; OverflowError where it is too long."""
+    if isinstance(value, str | float):
+        return fraction_of(value if isinstance(value, str) else repr(float(value)), DIGITS)
+    made = Fraction(int(value.numerator), int(value.denominator))
+    return within(made, _MADE if isinstance(value, Fraction) else DIGITS)
 
 
 def written(value: Fraction) -> str:
@@ -119,9 +131,9 @@ def from_json(tree: Any) -> Event:
     try:
         kind, what = tree["kind"], str(tree.get("what", ""))
         if kind == "pure":
-            return Pure(epsilon=Fraction(tree["epsilon"]), what=what)
+            return Pure(epsilon=fraction_of(tree["epsilon"], _MADE), what=what)
         if kind == "concentrated":
-            return Concentrated(rho=Fraction(tree["rho"]), what=what)
+            return Concentrated(rho=fraction_of(tree["rho"], _MADE), what=what)
         parts = tuple(from_json(part) for part in tree["parts"])
         return Sequential(parts=parts, what=what) if _together(kind) else Parallel(parts=parts, what=what)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sfumato.budget.accountants import epsilon_of, rho_of
+from sfumato.budget.amounts import rounded_up, stored
 from sfumato.budget.events import Event, exactly, to_json, written
 from sfumato.ground.errors import BudgetError, ParameterError
 
@@ -96,10 +97,14 @@ class Ledger:
                 pass
         except OSError as error:
             raise BudgetError(f"{place} cannot be made: {error.strerror}") from error
-        with closing(_open(place)) as link:
-            link.executescript(f"PRAGMA journal_mode = WAL; {_TABLES}")
-            link.execute("INSERT INTO about VALUES ('unit', ?)", (unit,))
-            link.execute("INSERT INTO accounts VALUES (?, ?, '0')", (_EVERYBODY, str(most)))
+        try:
+            _fill(place, unit, most)
+        except BaseException as error:
+            for end in ("", "-wal", "-shm", "-journal"):
+                place.with_name(place.name + end).unlink(missing_ok=True)
+            if isinstance(error, sqlite3.Error):
+                raise BudgetError(f"{place} cannot be made: {error}") from error
+            raise
         return cls(place)
 
     @property
@@ -116,7 +121,7 @@ class Ledger:
         most = exactly("limit", limit)
         with self._changing() as link:
             row = link.execute("SELECT spent FROM accounts WHERE name = ?", (_name(analyst),)).fetchone()
-            spent = Fraction(row[0]) if row else Fraction(0)
+            spent = _spent(link, _name(analyst), row[0] if row else "0")
             if most < spent:
                 raise BudgetError(
                     f"{_title(analyst)} has spent {written(spent)} already; a limit of {written(most)} is less"
@@ -126,17 +131,15 @@ class Ledger:
 
     def accounts(self) -> list[Account]:
         """Everybody together first, then the analysts by name."""
-        rows = self._inside(
-            lambda link: link.execute("SELECT name, granted, spent FROM accounts ORDER BY name").fetchall()
-        )
-        return [Account(analyst=n or None, granted=Fraction(g), spent=Fraction(s)) for n, g, s in rows]
+        found: list[Account] = self._inside(_accounts)
+        return found
 
     def history(self) -> list[Charge]:
         """Every charge, oldest first."""
         ask = "SELECT id, made, analyst, what, cost, event, status FROM charges ORDER BY id"
         rows = self._inside(lambda link: link.execute(ask).fetchall())
         return [
-            Charge(id=i, made=m, analyst=a, what=w, cost=Fraction(c), event=json.loads(e), status=s)
+            Charge(id=i, made=m, analyst=a, what=w, cost=stored(c, "a cost"), event=_event(e), status=s)
             for i, m, a, w, c, e, s in rows
         ]
 
@@ -174,19 +177,19 @@ class Ledger:
         self.settle(number)
 
     def _cost(self, event: Event) -> Fraction:
-        return epsilon_of(event) if self.unit == "epsilon" else rho_of(event)
+        return rounded_up(epsilon_of(event) if self.unit == "epsilon" else rho_of(event))
 
     def _take(self, link: sqlite3.Connection, name: str, cost: Fraction) -> None:
         row = link.execute("SELECT granted, spent FROM accounts WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise BudgetError(f"{name!r} has no budget in {self.path}; grant one with `sfumato budget grant`")
-        granted, spent = Fraction(row[0]), Fraction(row[1])
+        granted, spent = stored(row[0], "a limit"), _spent(link, name, row[1])
         if spent + cost > granted:
             raise BudgetError(
                 f"{_title(name or None)} has {written(granted - spent)} of {written(granted)} left, and this costs "
                 f"{written(cost)}; nothing was asked of the data"
             )
-        link.execute("UPDATE accounts SET spent = ? WHERE name = ?", (str(spent + cost), name))
+        link.execute("UPDATE accounts SET spent = ? WHERE name = ?", (str(rounded_up(spent + cost)), name))
 
     def _inside(self, ask: Any) -> Any:
         try:
@@ -215,6 +218,43 @@ def _open(path: Path) -> sqlite3.Connection:
     link = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
     link.execute("PRAGMA synchronous = FULL")
     return link
+
+
+def _fill(path: Path, unit: Unit, total: Fraction) -> None:
+    """The tables of a new ledger, all of them in one transaction."""
+    with closing(_open(path)) as link:
+        link.executescript(f"PRAGMA journal_mode = WAL; BEGIN; {_TABLES}")
+        link.execute("INSERT INTO about VALUES ('unit', ?)", (unit,))
+        link.execute("INSERT INTO accounts VALUES (?, ?, '0')", (_EVERYBODY, str(total)))
+        link.execute("COMMIT")
+
+
+def _accounts(link: sqlite3.Connection) -> list[Account]:
+    link.execute("BEGIN")
+    rows = link.execute("SELECT name, granted, spent FROM accounts ORDER BY name").fetchall()
+    return [
+        Account(analyst=name or None, granted=stored(granted, "a limit"), spent=_spent(link, name, spent))
+        for name, granted, spent in rows
+    ]
+
+
+def _spent(link: sqlite3.Connection, name: str, noted: Any) -> Fraction:
+    """What somebody has spent: what the account says or what the charges add up to, whichever is more."""
+    ask = "SELECT cost, COUNT(*) FROM charges WHERE ? IN (analyst, '') GROUP BY cost ORDER BY cost"
+    total = Fraction(0)
+    for cost, times in link.execute(ask, (name,)):
+        total = rounded_up(total + stored(cost, "a cost") * times)
+    return max(total, stored(noted, "a spent sum"))
+
+
+def _event(text: Any) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BudgetError(f"the ledger is damaged: an event is {str(text)[:40]!r}")
+    return found
 
 
 def _name(analyst: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.release import show, show_private, summary
+from sfumato.cli.release import show, summary
 from sfumato.cli.show import Json, say, say_json, table, watched
 from sfumato.ground.errors import PlanError
 
@@ -93,8 +93,12 @@ def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: An
 def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, as_json: bool) -> None:
     """Make one point again, write its bundle, and say whether it is what the frontier had."""
     from sfumato.workflow.frontier import pick, recorded
-    from sfumato.workflow.private import PrivateRelease
 
+    if "epsilon" in plan.privacy:
+        raise PlanError(
+            "--pick: choosing a private release by figures of the private table is a release of its own that no "
+            "epsilon covers; choose on public data of the same kind, and make the one release with `sfumato release`"
+        )
     known = recorded(plan, number, folder)
     if known is None and (folder / "points.json").exists():
         raise PlanError(
@@ -104,9 +108,6 @@ def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, a
     with watched(quiet=as_json) as work:
         made, checked = pick(plan, number, bundle, force=force, work=work)
         work.advance("write and verify", 1, 1)
-    if isinstance(made, PrivateRelease):
-        show_private(made, checked, bundle, as_json=as_json)
-        return
     same = None if known is None else _same(made, known)
     if as_json:
         say_json({**summary(made, checked, bundle), "point": number, "same_utility": same})

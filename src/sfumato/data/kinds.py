@@ -56,6 +56,15 @@ def numbers_of(name: str, texts: Sequence[str], kind: Kind) -> NDArray[np.float6
     return np.array([float(text) for text in texts], np.float64)
 
 
+def is_readable(text: str, kind: Kind) -> bool:
+    """Whether a text can be read as a value of a kind.
+
+    >>> is_readable("02139", "text"), is_readable("02139", "integer"), is_readable("2020-02-30", "date")
+    (True, False, False)
+    """
+    return kind not in _READABLE or bool(_READABLE[kind](text))
+
+
 def _is_date(text: str) -> bool:
     if not _DATE.fullmatch(text):
         return False

@@ -85,8 +85,8 @@ class Table:
         """Which rows have no value in this column."""
         cells = self.require(name)
         absent = cells.is_null()
-        if cells.dtype == pl.String and self.missing:
-            return absent | cells.is_in(list(self.missing)).fill_null(value=False)
+        if cells.dtype in (pl.String, pl.Categorical, pl.Enum) and self.missing:
+            return absent | cells.cast(pl.String).is_in(list(self.missing)).fill_null(value=False)
         return absent
 
     def column(self, name: str, kind: Kind | None = None) -> Column:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.table import Table
+from sfumato.ground.arguments import number, one_of, text
+from sfumato.ground.errors import ParameterError
 from sfumato.query.domains import numbers_in, present, texts_in
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 Value = str | float
+DEEPEST = 100
+"""Conditions may be nested this deep; a chain of n ANDs or ORs is n deep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,11 @@ class Compare:
     operator: Operator
     value: Value
 
+    def __post_init__(self) -> None:
+        text("column", self.column)
+        one_of("operator", self.operator, get_args(Operator))
+        _check_value(self.value)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Among:
@@ -32,6 +41,15 @@ class Among:
 
     column: str
     values: tuple[Value, ...]
+
+    def __post_init__(self) -> None:
+        text("column", self.column)
+        if not isinstance(self.values, tuple) or not self.values:
+            raise ParameterError("values must be a tuple of numbers or of texts, at least one")
+        for value in self.values:
+            _check_value(value)
+        if len({isinstance(value, str) for value in self.values}) > 1:
+            raise ParameterError("values must be all numbers or all texts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +76,38 @@ class Not:
 
 
 Condition = Compare | Among | Both | Either | Not
+
+
+def check_condition(condition: Any) -> None:
+    """Refuse what is no condition, or is nested too deep to be judged."""
+    level, depth = [] if condition is None else [condition], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            raise too_deep()
+        level = [part for one in level for part in _parts(one)]
+
+
+def too_deep() -> ParameterError:
+    """The refusal of a condition that is nested too deep."""
+    return ParameterError(f"where must be at most {DEEPEST} conditions deep; write a long chain of ORs with IN")
+
+
+def _parts(one: Any) -> tuple[Any, ...]:
+    if not isinstance(one, Condition):
+        raise ParameterError(f"where must be a condition or SQL text, not {type(one).__name__}")
+    match one:
+        case Both() | Either():
+            return one.left, one.right
+        case Not():
+            return (one.condition,)
+        case _:
+            return ()
+
+
+def _check_value(value: Any) -> None:
+    if not isinstance(value, str):
+        number("value", value)
 
 
 def columns_of(condition: Condition | None) -> Iterable[str]:

@@ -92,6 +92,9 @@ class Categories:
     """All of them; a cell that is none of them belongs to no group."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.values, str) or not all(isinstance(value, str) for value in self.values):
+            raise ParameterError("values must be a tuple of texts")
+        object.__setattr__(self, "values", tuple(self.values))
         if not self.values or len(set(self.values)) < len(self.values):
             raise ParameterError("values must be different texts, at least one")
 
@@ -112,12 +115,34 @@ Domain = Numbers | Categories
 
 def present(table: Table, name: str) -> pl.Series:
     """The cells of a column, null where one means a missing value."""
-    cells = table.frame[name]
-    return cells.zip_with(~table.is_missing(name), pl.Series([None], dtype=cells.dtype))
+    cells = _plain(table.frame[name])
+    absent = cells.is_null()
+    if cells.dtype == pl.String and table.missing:
+        absent = absent | cells.is_in(list(table.missing)).fill_null(value=False)
+    return cells.zip_with(~absent, pl.Series([None], dtype=cells.dtype))
+
+
+def grouped(table: Table, name: str, domain: Domain) -> pl.Series:
+    """The cells of a column that makes groups; a missing number has none, a missing text may be declared as a value."""
+    return present(table, name) if isinstance(domain, Numbers) else table.frame[name]
+
+
+def readable(dtype: pl.DataType) -> bool:
+    """Whether cells of a type can be read as numbers and as texts."""
+    return dtype.is_numeric() or dtype in _READABLE
+
+
+_READABLE = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Categorical, pl.Enum, pl.Null)
+
+
+def _plain(cells: pl.Series) -> pl.Series:
+    """Dictionary-encoded texts as texts."""
+    return cells.cast(pl.String) if cells.dtype in (pl.Categorical, pl.Enum) else cells
 
 
 def numbers_in(cells: pl.Series) -> NDArray[np.float64]:
     """Cells as numbers; NaN where a cell is none, or is infinite."""
+    cells = _plain(cells)
     texts = cells.str.strip_chars() if cells.dtype == pl.String else cells
     found = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)
     return np.where(np.isfinite(found), found, np.nan)

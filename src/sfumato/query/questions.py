@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from sfumato.budget.events import Event, Pure, Sequential
-from sfumato.ground.arguments import between, one_of
+from sfumato.ground.arguments import between, one_of, text
 from sfumato.ground.errors import ParameterError
-from sfumato.query.conditions import Condition
+from sfumato.query.conditions import Condition, check_condition
 from sfumato.query.domains import MOST_BINS, Categories, Domain, Numbers
 
 Kind = Literal["count", "sum", "mean", "variance", "quantile"]
@@ -46,6 +47,10 @@ class Aggregate:
         between("share", self.share, 0, 1)
         if (self.column is None) != (self.kind == "count"):
             raise ParameterError(f"column must be {'absent' if self.kind == 'count' else 'named'} for a {self.kind}")
+        if self.column is not None:
+            text("column", self.column)
+        if self.bounds is not None and not isinstance(self.bounds, Numbers):
+            raise ParameterError(f"bounds must be Numbers, not {type(self.bounds).__name__}")
         if not self.name:
             inside = "*" if self.column is None else self.column
             more = f", {self.share:g}" if self.kind == "quantile" else ""
@@ -66,10 +71,26 @@ class Question:
     """Domains for this question only."""
 
     def __post_init__(self) -> None:
-        if not self.aggregates:
-            raise ParameterError("aggregates must not be empty")
+        if not self.aggregates or not all(isinstance(one, Aggregate) for one in self.aggregates):
+            raise ParameterError("aggregates must not be empty, and each of them an Aggregate")
+        object.__setattr__(self, "by", names_of(self.by))
+        check_condition(self.where)
+        check_domains(self.domains)
         if len(set(self.by)) < len(self.by):
             raise ParameterError(f"by must name each column once, not {list(self.by)}")
+
+
+def names_of(by: Any) -> tuple[str, ...]:
+    """The columns that make groups, or a refusal of what is no list of names."""
+    if not isinstance(by, list | tuple) or not all(isinstance(name, str) for name in by):
+        raise ParameterError(f"by must be a list of column names such as ['sex'], not {by!r}")
+    return tuple(by)
+
+
+def check_domains(domains: Any) -> None:
+    """Refuse what declares no domains."""
+    if not isinstance(domains, Mapping) or not all(isinstance(one, Domain) for one in domains.values()):
+        raise ParameterError("domains must give each column Numbers or Categories")
 
 
 def groups_of(question: Question, known: dict[str, Domain]) -> list[Domain]:

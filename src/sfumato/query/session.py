@@ -19,12 +19,22 @@ from sfumato.ground.errors import DataError, ParameterError, unknown_column
 from sfumato.query import estimates
 from sfumato.query.answers import Answer, Estimate
 from sfumato.query.conditions import Condition, columns_of, holding
-from sfumato.query.domains import Domain, Numbers, group_codes, present
+from sfumato.query.domains import Domain, Numbers, group_codes, grouped, present, readable
 from sfumato.query.domains import numbers_in as as_numbers
 from sfumato.query.quantiles import quantile
-from sfumato.query.questions import Aggregate, Question, bounds_of, cost_of, cost_of_one, domain_of, groups_of
+from sfumato.query.questions import (
+    Aggregate,
+    Question,
+    bounds_of,
+    check_domains,
+    cost_of,
+    cost_of_one,
+    domain_of,
+    groups_of,
+    names_of,
+)
 
-Bounds = Numbers | tuple[float, float] | None
+Bounds = Numbers | Sequence[float] | None
 Where = Condition | str | None
 
 
@@ -52,6 +62,7 @@ class Session:
         self._table: Table | None = None if callable(table) else _table(table)
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.analyst = text("analyst", analyst)
+        check_domains(domains or {})
         self.domains: dict[str, Domain] = dict(domains or {})
 
     def count(self, *, epsilon: Any, where: Where = None, by: Sequence[str] = (), confidence: float = 0.95) -> Answer:
@@ -89,7 +100,9 @@ class Session:
         confidence: float = 0.95,
     ) -> Answer:
         """Counts of the declared values of one column, or of ``bins`` equal parts of its range."""
-        found = domain or domain_of(column, Question(aggregates=(Aggregate(kind="count"),)), self.domains)
+        found = domain or domain_of(
+            text("column", column), Question(aggregates=(Aggregate(kind="count"),)), self.domains
+        )
         if bins is not None:
             at_least("bins", bins, 1)
             if not isinstance(found, Numbers):
@@ -102,6 +115,8 @@ class Session:
 
     def ask(self, question: Question, *, epsilon: Any, confidence: float = 0.95, what: str = "") -> list[Answer]:
         """Answer every aggregate of a question for an even part of epsilon, or refuse where the budget is too small."""
+        if not isinstance(question, Question):
+            raise ParameterError(f"question must be a Question, not {type(question).__name__}")
         budget = exactly("epsilon", epsilon)
         between("confidence", confidence, 0, 1, open_low=True)
         if confidence == 1:
@@ -123,7 +138,7 @@ class Session:
         table = self._table
         _refuse_unknown(question, table)
         chosen = holding(question.where, table)
-        cells = [(domain, table.frame[name]) for name, domain in zip(question.by, domains, strict=True)]
+        cells = [(domain, grouped(table, name, domain)) for name, domain in zip(question.by, domains, strict=True)]
         place, groups = group_codes(cells, table.rows)
         place = np.where(chosen, place, -1)
         share = budget / len(question.aggregates)
@@ -165,12 +180,11 @@ class Session:
         confidence: float = 0.95,
         share: float = 0.5,
     ) -> Answer:
-        limits = Numbers(low=bounds[0], high=bounds[1]) if isinstance(bounds, tuple) else bounds
-        asked = Aggregate(kind=kind, column=column, bounds=limits, share=share)
+        asked = Aggregate(kind=kind, column=column, bounds=_limits(bounds), share=share)
         return self._one(asked, epsilon, where, by, confidence)
 
     def _one(self, aggregate: Aggregate, epsilon: Any, where: Where, by: Sequence[str], confidence: float) -> Answer:
-        asked = Question(aggregates=(aggregate,), by=tuple(by), where=condition(where))
+        asked = Question(aggregates=(aggregate,), by=names_of(by), where=condition(where))
         return self.ask(asked, epsilon=epsilon, confidence=confidence)[0]
 
 
@@ -181,6 +195,15 @@ def condition(where: Where) -> Condition | None:
     from sfumato.query.sql import parse_condition
 
     return parse_condition(where)
+
+
+def _limits(bounds: Any) -> Numbers | None:
+    """Bounds from a pair of numbers."""
+    if bounds is None or isinstance(bounds, Numbers):
+        return bounds
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+        raise ParameterError(f"bounds must be two numbers such as (0, 100), not {bounds!r}")
+    return Numbers(low=bounds[0], high=bounds[1])
 
 
 def _answer(
@@ -204,11 +227,14 @@ def _table(given: Any) -> Table:
 
 
 def _refuse_unknown(question: Question, table: Table) -> None:
-    """Refuse columns that the table does not have: names are public."""
+    """Refuse columns that the table does not have or whose type cannot be read: names and types are public."""
     figures = [one.column for one in question.aggregates if one.column is not None]
     for where, names in (("WHERE", columns_of(question.where)), ("by", question.by), ("column", figures)):
         for name in names:
             if name not in table.names:
                 raise unknown_column(name, table.names, where=where)
-            if table.frame[name].dtype.is_nested():
-                raise DataError(f"{table.source}, column {name!r}: lists and structs are not asked about")
+            if not readable(table.frame.schema[name]):
+                raise DataError(
+                    f"{table.source}, column {name!r}: lists, structs, bytes, durations and objects are not asked "
+                    f"about, and it is {table.frame.schema[name]}"
+                )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.ground.errors import ParameterError
-from sfumato.query.conditions import Among, Both, Compare, Condition, Either, Not, Operator, Value
+from sfumato.query.conditions import DEEPEST, Among, Both, Compare, Condition, Either, Not, Operator, Value, too_deep
 from sfumato.query.questions import Aggregate, Kind, Question
 
 if TYPE_CHECKING:
@@ -55,17 +55,32 @@ def parse_condition(sql: str) -> Condition:
 def _tree(sql: str) -> Expression:
     import sqlglot
 
+    if not isinstance(sql, str):
+        raise ParameterError(f"sql must be a text, not {type(sql).__name__}")
     if re.search(r"\bvar(iance)?_samp\b", sql, re.IGNORECASE):
         raise ParameterError(
             f"VAR_SAMP is not answered; VARIANCE is that of the records themselves. Allowed: {ALLOWED}"
         )
     try:
         found = [one for one in sqlglot.parse(sql) if one is not None]
-    except (sqlglot.errors.SqlglotError, RecursionError) as error:
+    except RecursionError:
+        raise too_deep() from None
+    except sqlglot.errors.SqlglotError as error:
         raise ParameterError(f"{sql!r} cannot be read as SQL: {_first(error)} Allowed: {ALLOWED}") from None
     if len(found) != 1:
         raise ParameterError(f"{sql!r} must be one statement, not {len(found)}")
+    _refuse_deep(found[0])
     return cast("Expression", found[0])
+
+
+def _refuse_deep(tree: Any) -> None:
+    """Refuse a statement whose parts are nested too deep to be read one inside the other."""
+    level, depth = [tree], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST + 10:
+            raise too_deep()
+        level = [part for one in level for part in one.iter_expressions()]
 
 
 def _selected(one: Expression, by: tuple[str, ...]) -> Aggregate | None:

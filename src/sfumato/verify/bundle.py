@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from sfumato.data.files import read
 from sfumato.data.table import Table
@@ -92,7 +93,7 @@ def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
         raise
     except SfumatoError as error:
         found.append(Check(what="what the manifest describes", holds=False, detail=str(error)))
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError, PolarsError) as error:
         detail = f"it is not of the form that this version writes: {error!r}"
         found.append(Check(what="form of the manifest", holds=False, detail=detail))
     return Verification(folder=folder.name, checks=tuple(found))
@@ -146,6 +147,9 @@ def _private(folder: Path, manifest: dict[str, Any], path: Path) -> Iterable[Che
 
 def _noisy(path: Path) -> Table:
     """The rows of a private release, of which there may be none: noise can take away the last one."""
+    if path.suffix == ".parquet":
+        frame = pl.read_parquet(path.read_bytes())
+        return read(path) if frame.height else Table(frame=frame)
     if path.suffix != ".csv":
         return read(path)
     head, _, rows = path.read_text(encoding="utf-8").partition("\n")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 
+from sfumato.data.kinds import Kind
 from sfumato.describe.hierarchy import TOP
 from sfumato.group.classes import Classes
 from sfumato.utility.view import Metric, Ruler, View
@@ -23,12 +25,13 @@ class Metrics(Protocol):
 
 def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..., Any]) -> Iterable[Any]:
     """Every released quasi-identifier is one of the labels that the recoding allows."""
+    missing = manifest["data"]["missing"] or ("",)
     for name, labels, codes in zip(classes.quasi, classes.labels, classes.keys, strict=True):
         stated = manifest["recoding"]["columns"].get(name, {})
         allowed = stated.get("labels", {})
         strange = sorted({labels[code] for code in np.unique(codes)} - {*allowed, TOP})
         wrong = [label for label, steps in allowed.items() if not _placed(label, steps, stated)]
-        wrong += [*_missized(stated), *_unruled(stated)]
+        wrong += [*_missized(stated), *misruled(stated), *_unruled(stated, missing)]
         detail = (
             _described(stated) if not strange and not wrong else f"labels that do not fit: {[*strange, *wrong][:5]}"
         )
@@ -52,12 +55,24 @@ def _missized(stated: Mapping[str, Any]) -> list[str]:
     return [label for label, size in stated.get("sizes", {}).items() if not leaf <= size <= stated["total"]]
 
 
-def _unruled(stated: Mapping[str, Any]) -> list[str]:
-    """Labels of a rule for a declared domain that lie on a stated level but are none of its labels there."""
-    said = set(stated.get("rule", {}).get("values", {}).values())
+def misruled(stated: Mapping[str, Any]) -> list[str]:
+    """What is wrong about the form of a rule: a kind of values that there is not, labels that are no texts."""
+    rule = stated.get("rule")
+    if rule is None:
+        return []
+    kind = [] if rule["type"] in get_args(Kind) else [f"rule of type {rule['type']}"]
+    return kind + [f"{value} as {label!r}" for value, label in rule.get("values", {}).items() if type(label) is not str]
+
+
+def _unruled(stated: Mapping[str, Any], missing: Iterable[str]) -> list[str]:
+    """Released labels that no value of a declared domain reads as, or more or fewer of them than their sizes say."""
+    values = stated.get("rule", {}).get("values")
+    if values is None:
+        return []
+    read = Counter(label for label in values.values() if isinstance(label, str))
     sizes = stated.get("sizes", {})
-    inner = [label for label, size in sizes.items() if label not in said and size > 1 and label != TOP]
-    return inner if said else []
+    shown = [label for label in stated.get("labels", {}) if label not in (TOP, *missing)]
+    return [label for label in shown if not read[label] or sizes.get(label, read[label]) != read[label]]
 
 
 def _described(stated: Mapping[str, Any]) -> str:

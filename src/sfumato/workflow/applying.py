@@ -12,11 +12,11 @@ import polars as pl
 
 from sfumato.data.files import read
 from sfumato.data.frames import from_frame
-from sfumato.data.table import Column, Table
+from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.ground.arguments import one_of
-from sfumato.ground.errors import BundleError, DataError, PlanError
+from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError
 from sfumato.release.bundle import MANIFEST
 from sfumato.release.claims import Claim
 from sfumato.release.manifest import load, seal_holds
@@ -56,19 +56,28 @@ def apply(bundle: str | Path, records: object, *, outside: Outside = "refuse") -
     manifest = load(folder / MANIFEST)
     if not seal_holds(manifest):
         raise BundleError(f"{folder}: the manifest was changed after it was sealed; `sfumato verify` tells more")
+    try:
+        return _applied(manifest, records, outside)
+    except SfumatoError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise BundleError(f"{folder}: the manifest is not of the form that this version writes: {error!r}") from error
+
+
+def _applied(manifest: Mapping[str, Any], records: object, outside: Outside) -> Applied:
     rules = stated_rules(manifest)
     if manifest.get("kind") == KIND:
-        table = _table(records, ())
-        return applied(table, rules, _described(manifest), models=[], reading="strict", outside=outside)
+        table = read_records(records, ())
+        return applied(table, rules, described(manifest), models=[], reading="strict", outside=outside)
     published = Published.from_json(manifest["data"])
-    table = _table(records, published.missing)
+    table = read_records(records, published.missing)
     reading = manifest["plan"]["privacy"].get("reading", "strict")
     models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
     return applied(table, rules, published, models=models, reading=reading, outside=outside)
 
 
-def _described(manifest: Mapping[str, Any]) -> Published:
-    """The columns of a private bundle, without its counts."""
+def described(manifest: Mapping[str, Any]) -> Published:
+    """The columns of a private bundle's manifest, without its counts."""
     columns = [c for c in manifest["data"]["columns"] if c["role"] in ("quasi", "target")]
     told = tuple(PublishedColumn(name=c["name"], role=Role(c["role"]), kind="text") for c in columns)
     return Published(columns=told, rows=0)
@@ -106,7 +115,7 @@ def applied(
     strange = np.zeros((len(rules), table.rows), np.bool_)
     for place, (name, rule) in enumerate(rules.items()):
         table.require(name, where="new records")
-        cells[name], strange[place] = _recoded(table, table.column(name, rule.kind), rule, outside)
+        cells[name], strange[place] = _recoded(table, _texts(table, name), rule, outside)
     kept = (Role.SENSITIVE, Role.TARGET, Role.KEEP)
     cells |= {n: table.frame[n] for n, role in roles.items() if role in kept and n in table.names}
     frame = pl.DataFrame([cells[name] for name in roles if name in cells])
@@ -120,7 +129,8 @@ def applied(
     )
 
 
-def _table(records: object, missing: tuple[str, ...]) -> Table:
+def read_records(records: object, missing: tuple[str, ...]) -> Table:
+    """New records from a file or a frame; there must be some."""
     found = (
         read(Path(records), missing=missing)
         if isinstance(records, str | Path)
@@ -129,6 +139,20 @@ def _table(records: object, missing: tuple[str, ...]) -> Table:
     if not found.rows:
         raise DataError(f"{found.source} has no rows; there is nothing to recode")
     return found
+
+
+def _texts(table: Table, name: str) -> Column:
+    """A column as texts: a number that is none is missing, whole numbers have no point, categories are words."""
+    cells = table.frame[name]
+    if cells.dtype.is_nested() or cells.dtype in (pl.Binary, pl.Object, pl.Duration):
+        raise DataError(f"{table.source}, column {name!r}: cells of type {cells.dtype} cannot be recoded")
+    if cells.dtype.is_float():
+        known = cells.fill_nan(None)
+        whole = known.is_null() | (known.is_finite() & (known == known.floor()) & (known.abs() < 2**53))
+        words = known.cast(pl.String)
+        cells = words.zip_with(~whole.fill_null(value=True), known.set(~whole, None).cast(pl.Int64).cast(pl.String))
+    plain = Table(frame=pl.DataFrame([as_text(cells).alias(name)]), source=table.source, missing=table.missing)
+    return plain.column(name, "text")
 
 
 def _recoded(table: Table, column: Column, rule: Rule, outside: Outside) -> tuple[pl.Series, np.ndarray[Any, Any]]:

@@ -26,10 +26,15 @@ from sfumato.publish.private import Attribute, PrivateTable, grid_cells
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.plan import ColumnPlan, Plan
 
+MOST_CELLS = 1_000_000
+"""More cells than this have no use: no count of them would be above its noise."""
+
 
 def declared_table(plan: Plan, table: Table) -> PrivateTable:
     """The plan's quasi-identifiers as predictors and its target as the class; values outside a domain are refused."""
     observed = plan.privacy.get("domains") == "observed"
+    if plan.input.on_missing == "drop":
+        raise PlanError("input.on_missing: a private release cannot drop rows by their values; clean the table first")
     for name, column in plan.columns.items():
         if name not in table.names:
             raise unknown_column(name, table.names, where=f"columns.{name}")
@@ -107,11 +112,15 @@ def _leaf(plan: Plan, table: Table, name: str, hierarchy: Hierarchy) -> Attribut
 
 def _number(table: Table, name: str, made: Intervals | Grown, path: str) -> Attribute:
     if made.low is None or made.high is None:
-        raise PlanError(f"{path}: low and high are missing; limits that are read off the rows break the promise")
+        raise PlanError(
+            f"{path}: low and high are missing; limits that are read off the rows break the promise, also for studies"
+        )
     declared = DeclaredRange(low=made.low, high=made.high)
     grid = made.grid if isinstance(made, Grown) else (made.widths[0] if made.widths else 1.0)
     cells = grid_cells(declared.low, declared.high, grid)
-    column = table.column(name)
+    if cells > MOST_CELLS:
+        raise PlanError(f"{path}: a grid of {grid:g} has {cells:,} cells; at most {MOST_CELLS:,} can be told apart")
+    column = table.column(name, "real")
     numbers = column.numbers[column.codes]
     beyond = ~((numbers >= declared.low) & (numbers <= declared.high))
     if beyond.any():

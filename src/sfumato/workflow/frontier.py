@@ -28,11 +28,9 @@ from sfumato.workflow.frontier_grid import Point, numbered, points
 from sfumato.workflow.frontier_point import Task, forget, originals
 from sfumato.workflow.frontier_run import Record, run
 from sfumato.workflow.frontier_store import Store, check_folder, digest
-from sfumato.workflow.making import check_output
+from sfumato.workflow.making import check_output, release
 from sfumato.workflow.plan import Plan
-from sfumato.workflow.private import PrivateRelease
 from sfumato.workflow.release import Release
-from sfumato.workflow.releasing import release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,8 +117,10 @@ def frontier(
 
 def pick(
     plan: Plan, number: int, bundle: str | Path, frame: object = None, *, force: bool = False, work: Work | None = None
-) -> tuple[Release | PrivateRelease, Verification]:
-    """Make the release of one point again, and write its verified bundle."""
+) -> tuple[Release, Verification]:
+    """Make the release of one point again, and write its verified bundle; not of a private one."""
+    if "epsilon" in plan.privacy:
+        raise PlanError("frontier: a private release must not be chosen by figures of the private table; use release")
     point = numbered(points(plan), number)
     check_output(Path(bundle), None, force=force)
     made = release(Plan.parse(point.tree, folder=plan.folder), frame, work=work)

@@ -124,7 +124,7 @@ def tree_of(plan: Plan) -> dict[str, Any]:
     return {
         "input": {k: list(v) if isinstance(v, tuple) else v for k, v in _said(asdict(plan.input)).items()},
         "columns": columns,
-        "privacy": dict(plan.privacy),
+        "privacy": {key: value for key, value in plan.privacy.items() if key not in ("ledger", "analyst")},
         "utility": _said({"metric": plan.metric, "learner": plan.learner}),
         "algorithm": {**_said(algorithm), **plan.algorithm.options},
         "output": _said({"format": plan.format}),

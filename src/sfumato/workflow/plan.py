@@ -287,8 +287,9 @@ def _public_column(column: ColumnPlan) -> dict[str, Any]:
     if column.pseudonym is not None:
         shown["pseudonym"] = "keyed"
     if column.hierarchy is not None:
-        kind = column.hierarchy.get("kind") or next(iter(column.hierarchy), "")
-        shown["hierarchy"] = str(kind)
+        shown["hierarchy"] = str(column.hierarchy.get("kind") or next(iter(column.hierarchy), ""))
+    if column.values:
+        shown["values"] = len(column.values)
     return shown
 
 

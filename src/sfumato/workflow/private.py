@@ -17,6 +17,7 @@ from sfumato.budget.events import Event, Pure, exactly, to_json
 from sfumato.budget.ledger import Ledger
 from sfumato.data.files import rendered
 from sfumato.data.frames import to_native
+from sfumato.describe.roles import Role
 from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError, listed
 from sfumato.ground.work import Work
 from sfumato.publish.cut import ColumnCut
@@ -26,6 +27,7 @@ from sfumato.release.manifest import SCHEMA, dump, seal
 from sfumato.verify.bundle import Verification
 from sfumato.verify.private import DIFFERENTIAL, KIND, NEIGHBOURS
 from sfumato.version import __version__
+from sfumato.workflow.applying import Applied, Outside, applied, described, read_records, stated_rules
 from sfumato.workflow.declared import declared_table
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.private_catalog import PrivateAlgorithm, private_algorithm
@@ -33,6 +35,8 @@ from sfumato.workflow.release import versions
 from sfumato.workflow.verify import verify
 
 OBSERVED = "domains were read off the private table: this release is NOT differentially private, for studies only"
+COUNT = "count"
+"""The column of counts."""
 MOST_ROWS = 50_000_000
 """More noisy records than this are published as counts only."""
 _KEYS = ("epsilon", "domains", "ledger", "analyst")
@@ -98,6 +102,12 @@ class PrivateRelease:
         (folder / MANIFEST).write_text(dump(manifest), encoding="utf-8")
         return verify(folder)
 
+    def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
+        """New records in the labels of the release; values outside the domain are refused, starred or left out."""
+        manifest = self.manifest("", "", report="")
+        table = read_records(records, ())
+        return applied(table, stated_rules(manifest), described(manifest), models=[], reading="strict", outside=outside)
+
     def report(self) -> str:
         """The report as one HTML page."""
         from sfumato.report.private_page import PrivateFacts, render
@@ -114,7 +124,7 @@ class PrivateRelease:
                 steps=self.outcome.steps,
                 effort=self.outcome.effort,
                 marks=tuple(self.marks),
-                columns=tuple((name, _counted(self.rows, name)) for name in self.rows.columns if name != "count"),
+                columns=tuple((name, _counted(self.rows, name)) for name in self.rows.columns if name != COUNT),
             )
         )
 
@@ -135,7 +145,7 @@ class PrivateRelease:
         target = self.domains.get("target")
         roles = dict.fromkeys(self.outcome.columns, "quasi") | ({target["name"]: "target"} if target else {})
         columns = [
-            {"name": n, "role": roles.get(n, "count"), "type": str(_kind(self.rows, n))} for n in self.rows.columns
+            {"name": n, "role": roles.get(n, COUNT), "type": str(_kind(self.rows, n))} for n in self.rows.columns
         ]
         return seal(
             {
@@ -174,6 +184,7 @@ def private_release(plan: Plan, load: Any, *, work: Work, like: object) -> Priva
     """Charge the budget, then read the table, then release; ``load`` reads it when it is called."""
     epsilon = _epsilon(plan)
     name, run, why = algorithm_of(plan)
+    _refuse_names(plan)
     charge = _charge(plan, epsilon)
     work.advance("read", 0, 1)
     table = declared_table(plan, load())
@@ -197,6 +208,12 @@ def private_release(plan: Plan, load: Any, *, work: Work, like: object) -> Priva
     )
     work.advance("recode and judge", 1, 1)
     return made
+
+
+def _refuse_names(plan: Plan) -> None:
+    """Refuse a published column that is called like the counts, before anything is paid."""
+    if COUNT in plan.columns and plan.columns[COUNT].role in (Role.QUASI, Role.TARGET):
+        raise PlanError(f"columns.{COUNT}: a private release calls its counts so; rename the column")
 
 
 def algorithm_of(plan: Plan) -> tuple[str, PrivateAlgorithm, str]:
@@ -264,7 +281,7 @@ def released_rows(found: NoisyTable, table: PrivateTable, *, counts: bool) -> pl
     ]
     if table.target_name is not None:
         cells.append(pl.Series(table.target_name, list(table.classes), dtype=pl.String).gather(classes))
-    return pl.DataFrame([*cells, *([pl.Series("count", many)] if counts else [])])
+    return pl.DataFrame([*cells, *([pl.Series(COUNT, many)] if counts else [])])
 
 
 def _kind(rows: pl.DataFrame, name: str) -> str:
@@ -273,6 +290,6 @@ def _kind(rows: pl.DataFrame, name: str) -> str:
 
 def _counted(rows: pl.DataFrame, name: str) -> tuple[tuple[str, int], ...]:
     """Released rows per label."""
-    weights = pl.col("count").sum() if "count" in rows.columns else pl.len()
+    weights = pl.col(COUNT).sum() if COUNT in rows.columns else pl.len()
     found = rows.group_by(name, maintain_order=True).agg(weights.cast(pl.Int64).alias("rows of the label"))
     return tuple((str(label), int(many)) for label, many in found.iter_rows())

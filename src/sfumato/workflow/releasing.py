@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sfumato.ground.work import Work
-from sfumato.workflow.making import load_table
 from sfumato.workflow.making import release as make
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.private import PrivateRelease, private_release
+from sfumato.workflow.querying import rows_or_none
 from sfumato.workflow.release import Release
 
 
@@ -16,4 +16,4 @@ def release(
     """Make a release of a frame, or of the file that the plan names; with ``privacy.epsilon`` a private one."""
     if "epsilon" not in plan.privacy:
         return make(plan, frame, work=work, population=population)
-    return private_release(plan, lambda: load_table(plan, frame, plan.input.path), work=work or Work(), like=frame)
+    return private_release(plan, lambda: rows_or_none(plan, frame), work=work or Work(), like=frame)

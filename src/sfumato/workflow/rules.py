@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from sfumato.data.table import Column, Kind
+from sfumato.data.kinds import is_readable
+from sfumato.data.table import Column, Kind, Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.describe.paths import Paths
@@ -60,7 +63,7 @@ class Rule:
         )
 
     def read(self, column: Column) -> Labels:
-        """The label of each value of a column of new records."""
+        """The label of each value of a column of new records, which are given as texts."""
         if set(self.labels) == {TOP}:
             return (TOP,) * len(column.values)
         if self.values:
@@ -78,7 +81,7 @@ class Rule:
 
     def _by_interval(self, column: Column) -> Labels:
         found = np.full(len(column.present), -1)
-        numbers = column.numbers[: len(column.present)]
+        numbers = np.array([_number(value) for value in column.present], np.float64)
         for place, label in enumerate(self.labels):
             interval = read_interval(label)
             if interval is not None:
@@ -86,12 +89,26 @@ class Rule:
         return tuple(self.labels[place] if place >= 0 else None for place in found)
 
     def _by_ancestor(self, column: Column) -> Labels:
-        domain = ObservedDomain.of(column)
-        if not domain.values:
-            return ()
+        readable = [value for value in column.present if is_readable(value, self.kind)]
+        if not readable:
+            return (None,) * len(column.present)
+        frame = pl.DataFrame({column.name: readable}, schema={column.name: pl.String})
+        domain = ObservedDomain.of(Table(frame=frame).column(column.name, self.kind))
         made = builder(self.above or {"kind": "flat"}, f"columns.{column.name}.hierarchy", Path()).build(domain)
-        paths = [[level.labels[level.parent[code]] for level in made.levels] for code in range(len(domain.values))]
-        return tuple(next((label for label in path if label in self.labels), None) for path in paths)
+        above: dict[str, str | None] = {}
+        for code, value in enumerate(domain.values):
+            path = [level.labels[level.parent[code]] for level in made.levels]
+            above[value] = next((label for label in path if label in self.labels), None)
+        return tuple(above.get(value) for value in column.present)
+
+
+def _number(value: str) -> float:
+    """A text as a number; none where it reads as none or is not finite."""
+    try:
+        found = float(value)
+    except ValueError:
+        return nan
+    return found if isfinite(found) else nan
 
 
 def rule_at(

@@ -26,6 +26,8 @@ from sfumato.publish.trail import Trail
 
 Mode = Literal["plain", "index", "pruning"]
 Asked = Literal["auto", "information-privacy", "information", "loss-privacy", "loss"]
+MOST_TRAILS = 64
+"""No more trails are followed at once: each keeps an index of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,7 @@ class BottomUp:
     suppress: bool = False
     """Whether single values may be put out, to ``*``."""
     beam: int = 1
-    """How many trails are followed at once."""
+    """How many trails are followed at once, at most 64."""
     steps: int | None = None
     """How many steps are taken at least, beyond what the models need."""
 
@@ -66,6 +68,8 @@ class BottomUp:
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError(f"{name} must be true or false, not {getattr(self, name)!r}")
         at_least("beam", self.beam, 1)
+        if self.beam > MOST_TRAILS:
+            raise ParameterError(f"beam must be at most {MOST_TRAILS}, not {self.beam}")
         if self.steps is not None:
             at_least("steps", self.steps, 0)
 

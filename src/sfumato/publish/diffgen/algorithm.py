@@ -15,6 +15,7 @@ from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
 from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
+from sfumato.publish.diffgen.emptiness import refuse_untestable
 from sfumato.publish.diffgen.mechanisms import Mechanisms
 from sfumato.publish.diffgen.partitions import Partitions
 from sfumato.publish.diffgen.release import released
@@ -25,6 +26,8 @@ from sfumato.publish.private import NoisyTable, PrivateTable
 
 MOST_GROUPS = 2**20
 """No specialization is a candidate that would make more leaf partitions than this."""
+LEAST = Fraction(1, 10**9)
+"""No smaller epsilon: noise in the counts would not fit their numbers."""
 _KEPT = {"gini": Fraction(1, 4), "max": Fraction(1, 2), "gain": Fraction(1, 2)}
 
 
@@ -57,6 +60,8 @@ class DiffGen:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exactly("epsilon", self.epsilon))
+        if self.epsilon < LEAST:
+            raise ParameterError(f"epsilon must be at least {float(LEAST):g}, not {float(self.epsilon):g}")
         if self.specializations != "auto":
             at_least("specializations", self.specializations, 1)
         one_of("score", self.score, get_args(ScoreName))
@@ -87,6 +92,8 @@ def published(asked: DiffGen, table: PrivateTable, work: Work, mechanisms: Mecha
         most=MOST_GROUPS,
         mechanisms=mechanisms,
     )
+    if any(one.kind == "set" for one in table.attributes):
+        refuse_untestable(search.share)
     search.run(steps, work)
     return released(search, table, whole=asked.consistent)
 

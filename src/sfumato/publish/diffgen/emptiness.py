@@ -8,7 +8,8 @@ by the waiting times between successes, which are geometric, and only those that
 The coin may come up with a probability slightly above p, never below. The test stays e'-differentially private: let a
 record be added to an empty partition. Passing becomes e^e' p, at most e^e' times as likely as p or anything above;
 failing becomes less likely, from at most 1 - p to 1 - e^e' p, by less than e^e' just as with the noise itself; and
-the other way round there is room.
+the other way round there is room. Nor is a probability ever below 2^-100, however small p is: the threshold makes p at
+least e^-(e' + 42) / 2, so with one record more at least e^-42 / 2 pass, and 2^-100 is far below.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ _ABOVE = 1 + 1e-11
 """Rounding moves probabilities by less than this; they are rounded up."""
 SPURIOUS = 16.0
 """So many empty partitions may pass a test on average: each is a group that nobody is in."""
+_RAREST = 2.0**-100
+"""The least probability of a success: among all partitions there can be, none is to be expected."""
 _LEAST = Fraction(1, 10**9)
 """Above this share of the budget, rounding up is far within what the test may differ by."""
+_MOST = 1000
+"""Above this share of the budget, a test hides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +48,21 @@ class Occupied:
     """Their child nodes, as bits; ascending within a partition."""
 
 
+def refuse_untestable(share: Fraction) -> None:
+    """Refuse a share of the budget that is too small or too large for a test."""
+    if share < _LEAST:
+        raise ParameterError(f"epsilon must leave at least {float(_LEAST):g} for a test of sets, not {float(share):g}")
+    if share > _MOST:
+        raise ParameterError(f"epsilon must leave at most {_MOST} for a test of sets; take a smaller one")
+
+
 def threshold(share: Fraction, subsets: int, room: int) -> int:
     """The least noisy count that passes: sqrt(2)/e', the noise's standard deviation.
 
     Where more than a few empty partitions would pass on average, or more than half of ``room``, it is raised until they
     do not; that is decided by the number of all ``subsets``, which is public.
     """
-    if share < _LEAST:
-        raise ParameterError(f"epsilon must leave at least {float(_LEAST):g} for a test of sets, not {float(share):g}")
+    refuse_untestable(share)
     plain = isqrt(2 * share.denominator**2 // share.numerator**2) + 1
     most = min(max(room, 2) / 2, SPURIOUS)
     if subsets * passing(share, plain) <= most:
@@ -61,7 +73,7 @@ def threshold(share: Fraction, subsets: int, room: int) -> int:
 def passing(share: Fraction, least: int) -> float:
     """The probability that discrete Laplace noise of scale 1/e' is at least so much, rounded up."""
     q = exp(-float(share))
-    return exp(-float(share) * least) / (1 + q) * _ABOVE
+    return max(exp(-float(share) * least) / (1 + q) * _ABOVE, _RAREST)
 
 
 def empty_that_pass(occupied: Occupied, first: int, last: int, parents: int, chance: float, waits: Waits) -> Occupied:
@@ -86,8 +98,18 @@ def successes(trials: int, chance: float, waits: Waits) -> Masks:
     at = -1
     while at < trials:
         ahead = ceil((trials - at) * chance * 1.1) + 16
-        places = at + np.cumsum(waits(ahead, rate) + 1)
+        places = at + _summed(waits(ahead, rate), trials)
         found.append(places)
         at = int(places[-1])
     places = np.concatenate(found)
     return places[places < trials]
+
+
+def _summed(waits: Masks, trials: int) -> Masks:
+    """How far each success is ahead, up to the first one beyond twice the trials: whole numbers that do not overflow.
+
+    A wait of all trials or more ends them, so it may be cut off there. Trials are at most 2^60.
+    """
+    steps = np.minimum(waits, trials) + 1
+    beyond = int(np.searchsorted(np.cumsum(steps, dtype=np.float64), 2.0 * trials, side="right"))
+    return np.cumsum(steps[: beyond + 1])

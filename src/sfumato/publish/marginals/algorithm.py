@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from sfumato.budget.events import exactly
 from sfumato.budget.purse import Purse
 from sfumato.ground.arguments import at_least, one_of
-from sfumato.ground.errors import PlanError
+from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
 from sfumato.publish.marginals.bins import binnings, whole
 from sfumato.publish.marginals.mechanisms import Mechanisms
@@ -22,6 +23,8 @@ from sfumato.publish.marginals.search import Search, shares
 from sfumato.publish.private import NoisyTable, PrivateTable
 
 Structure = Literal["tree", "naive"]
+LEAST = Fraction(1, 10**9)
+"""No smaller epsilon: noise in the counts would not fit their numbers."""
 AUTO = 6
 """How many attributes are measured at most, if there is a class and nobody said how many."""
 
@@ -52,6 +55,8 @@ class Marginals:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exactly("epsilon", self.epsilon))
+        if self.epsilon < LEAST:
+            raise ParameterError(f"epsilon must be at least {float(LEAST):g}, not {float(self.epsilon):g}")
         if self.attributes != "auto":
             at_least("attributes", self.attributes, 1)
         at_least("bins", self.bins, 2)
