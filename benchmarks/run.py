@@ -25,6 +25,19 @@ PAPERS = (
 """The experiments of the papers."""
 
 
+PICTURES = {
+    "top_down": ("top-down-records", "top-down-growth"),
+    "bottom_up": ("bottom-up",),
+    "diffgen": ("diffgen-cost",),
+    "comparison": ("loss-against-k",),
+    "cost": ("cost",),
+    "papers.lkc_adult": ("lkc-adult",),
+    "papers.bottom_up_adult": ("bottom-up-adult",),
+    "papers.diffgen_adult": ("diffgen-adult",),
+}
+"""What the benchmarks draw, in the docs' folder of pictures."""
+
+
 def main(names: Sequence[str]) -> None:
     """Print each table as it comes; those that ran replace their part of RESULTS.md, the others stay."""
     known = (*SHORT, *LONG, *PAPERS)
@@ -41,7 +54,9 @@ def main(names: Sequence[str]) -> None:
 
 def put(place: Path, parts: dict[str, str], name: str, text: str, known: Sequence[str]) -> None:
     """Write the file anew with one part replaced."""
-    parts[name] = text
+    drawn = "".join(f"![{one}](../docs/pictures/{one}.svg)\n\n" for one in PICTURES.get(name, ()))
+    body, ends, last = text.rpartition("`python benchmarks/")
+    parts[name] = f"{body.rstrip()}\n\n{drawn}{ends}{last}"
     head = f"# Measured\n\nBy `make bench` on {machine()}. Times are wall clock unless said; ratios are of one run.\n"
     place.write_text("\n".join([head, *(parts[one] for one in known if one in parts)]))
 

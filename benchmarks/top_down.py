@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+import altair as alt
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -238,6 +240,30 @@ def by_attributes(blown: People) -> str:
     return table(f"Top-down by attributes, {blown.name}, L = 4, K = 20, C = 100 %", ["attributes", *HEADERS], rows)
 
 
+def growth(text: str) -> None:
+    """The picture of the tables: seconds by attributes, L and K, for both scores."""
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")
+    ]
+    panels = [
+        _panel("by attributes, L = 4, K = 20", "attributes", lines, r"(\d+)", (4, 7, 10, 13)),
+        _panel("by L, K = 20", "L", lines, r"L = (\d+), K = 20, C = 100 %", (2, 4, 6, 8, 13)),
+        _panel("by K, L = 4", "K", lines, r"L = 4, K = (\d+), C = 100 %", (2, 20, 100, 1000)),
+    ]
+    drawn = [panel(one, width=210, height=200, named=True) for one in panels]
+    save(alt.hconcat(*drawn, spacing=24), "top-down-growth.svg")
+
+
+def _panel(title: str, x: str, lines: Sequence[Sequence[str]], key: str, at: Sequence[int]) -> Panel:
+    found: dict[str, list[tuple[float, float]]] = {}
+    for line in lines:
+        match = re.fullmatch(key, line[0])
+        if match and len(line) == 8 and int(match[1]) in at and line[1] in ("gain", "discernibility"):
+            found.setdefault(line[1], []).append((float(match[1]), float(line[-1].removesuffix(" s"))))
+    made = [Line(name=n, points=sorted(set(p)), tone=TONES[i]) for i, (n, p) in enumerate(found.items())]
+    return Panel(title=title, lines=made, x=x, ticks=at, y=(0, 1, 2, 3, 4), unit=" s", log_x=x == "K", log_y=False)
+
+
 def main() -> str:
     """All tables."""
     small = people()
@@ -249,6 +275,7 @@ def main() -> str:
         by_parameters(blown.problem(), blown.name),
         by_attributes(blown),
     ]
+    growth("\n".join(parts))
     return "\n".join(parts)
 
 
