@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measure import machine
 
 SHORT = ("grouping", "lattice", "searches", "mondrian", "judging", "anjana_race")
-LONG = ("k_optimize", "top_down", "bottom_up", "diffgen", "comparison", "twenty", "cost")
+LONG = ("k_optimize", "top_down", "bottom_up", "diffgen", "questions", "comparison", "twenty", "cost")
 """Half an hour together; they draw the docs' pictures too."""
 PAPERS = (
     "papers.lkc_adult",
