@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.ground.work import Work
@@ -24,7 +22,6 @@ from sfumato.workflow import catalog as catalog_room
 from sfumato.workflow import frontier_run
 from sfumato.workflow.catalog import Parts, catalog
 from sfumato.workflow.frontier import Frontier, pick, recorded
-from sfumato.workflow.frontier_axes import pareto
 from sfumato.workflow.frontier_grid import default_algorithms, points, tree_of
 
 TREE: dict[str, Any] = {
@@ -198,15 +195,6 @@ def test_a_table_that_does_not_fit_is_refused_once(place: Path, computed):
 
 
 # Pareto
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=14))
-def test_the_pareto_set_is_what_its_definition_says(pairs: list[tuple[int, int]]):
-    def beats(one: tuple[int, int], other: tuple[int, int]) -> bool:
-        return one[0] <= other[0] and one[1] <= other[1] and one != other
-
-    values = np.array(pairs, np.float64).reshape(len(pairs), 2)
-    assert pareto(values[:, 0], values[:, 1]).tolist() == [not any(beats(q, p) for q in pairs) for p in pairs]
 
 
 def test_every_pair_of_axes_has_its_own_set(place: Path):

@@ -17,7 +17,7 @@ from typing import Literal, cast
 from sfumato.describe.braces import Branch, Line, braces, refusal
 from sfumato.describe.hchy_sections import SensitiveValue, VirtualIdentifier, sensitive_of, vids_of
 from sfumato.describe.nested import nested_intervals
-from sfumato.describe.paths import Paths, tree_paths
+from sfumato.describe.paths import Paths, hierarchy_text, tree_paths
 from sfumato.describe.ranges import Grown, Intervals
 from sfumato.ground.errors import HierarchyError, listed, nearest
 
@@ -75,13 +75,7 @@ class HierarchyFile:
 
 def read_hchy(path: Path) -> HierarchyFile:
     """The hierarchies of a ``.hchy`` file."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise HierarchyError(f"hierarchy file {path} does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise HierarchyError(f"hierarchy file {path} cannot be read as UTF-8 text: {error}") from error
-    return parse_hchy(text, source=path.name)
+    return parse_hchy(hierarchy_text(path), source=path.name)
 
 
 def parse_hchy(text: str, *, source: str) -> HierarchyFile:

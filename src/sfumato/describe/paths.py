@@ -97,14 +97,19 @@ class Paths:
             )
 
 
-def read_hierarchy(path: Path) -> Paths:
-    """A hierarchy from a file: ``.json`` and ``.toml`` hold a nested tree, anything else one line per leaf."""
+def hierarchy_text(path: Path) -> str:
+    """The text of a hierarchy file, or a refusal."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise HierarchyError(f"hierarchy file {path} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise HierarchyError(f"hierarchy file {path} cannot be read as UTF-8 text: {error}") from error
+
+
+def read_hierarchy(path: Path) -> Paths:
+    """A hierarchy from a file: ``.json`` and ``.toml`` hold a nested tree, anything else one line per leaf."""
+    text = hierarchy_text(path)
     if path.suffix == ".json":
         return tree_paths(_parsed(path, text, json.loads), source=path.name)
     if path.suffix == ".toml":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -20,7 +21,7 @@ from sfumato.publish.private import Attribute, PrivateTable
 
 
 @dataclass(slots=True, kw_only=True)
-class Search:
+class Search(ABC):
     """What all searches share: candidates, and how one of them is specialized."""
 
     columns: tuple[AnyColumn, ...]
@@ -44,12 +45,12 @@ class Search:
     said: list[str] = field(default_factory=list)
     """The specializations in words."""
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027  nothing is a good answer
         """Whatever is to be done before the first specialization."""
 
+    @abstractmethod
     def choose(self, candidates: list[Candidate]) -> tuple[Candidate, list[Event]]:
         """Which candidate is to be specialized, and what it cost to find that out."""
-        raise NotImplementedError
 
     def follow(self, column: int, values: tuple[int, ...]) -> list[Event]:
         """Whatever is to be done about new values."""
