@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sfumato.budget.ledger import Ledger
     from sfumato.data.adult import adult
     from sfumato.data.census import census
+    from sfumato.data.city import city
+    from sfumato.data.metro import metro
     from sfumato.data.patients import patients
     from sfumato.ground.errors import (
         BudgetError,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.applying import apply
     from sfumato.workflow.counting import classes
     from sfumato.workflow.frontier import frontier
+    from sfumato.workflow.item_release import ItemRelease
     from sfumato.workflow.plan import Plan
     from sfumato.workflow.private import PrivateRelease
     from sfumato.workflow.profile import profile
@@ -53,6 +56,7 @@ _PLACES = {
     "DataError": "ground.errors",
     "HierarchyError": "ground.errors",
     "Infeasible": "ground.errors",
+    "ItemRelease": "workflow.item_release",
     "Ledger": "budget.ledger",
     "ParameterError": "ground.errors",
     "Plan": "workflow.plan",
@@ -64,8 +68,10 @@ _PLACES = {
     "adult": "data.adult",
     "apply": "workflow.applying",
     "census": "data.census",
+    "city": "data.city",
     "classes": "workflow.counting",
     "frontier": "workflow.frontier",
+    "metro": "data.metro",
     "patients": "data.patients",
     "profile": "workflow.profile",
     "query": "workflow.querying",
@@ -78,6 +84,7 @@ __all__ = [
     "DataError",
     "HierarchyError",
     "Infeasible",
+    "ItemRelease",
     "Ledger",
     "ParameterError",
     "Plan",
@@ -90,8 +97,10 @@ __all__ = [
     "adult",
     "apply",
     "census",
+    "city",
     "classes",
     "frontier",
+    "metro",
     "models",
     "patients",
     "profile",

@@ -13,6 +13,7 @@ import pytest
 
 import sfumato
 from sfumato.workflow.catalog import BUILT_IN, catalog
+from sfumato.workflow.item_requirements import ITEM_PARTS
 
 SOURCE = Path(sfumato.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -58,7 +59,7 @@ def test_the_door_is_sorted_and_opens():
 
 @pytest.mark.parametrize(
     ("room", "listed"),
-    [("models", {part.make for part in BUILT_IN.models}), ("utility", set(BUILT_IN.metrics))],
+    [("models", {part.make for part in (*BUILT_IN.models, *ITEM_PARTS)}), ("utility", set(BUILT_IN.metrics))],
 )
 def test_the_catalog_lists_everything(room, listed):
     package = importlib.import_module(f"sfumato.{room}")
@@ -68,7 +69,7 @@ def test_the_catalog_lists_everything(room, listed):
         for _, thing in inspect.getmembers(module, inspect.isclass):
             if thing.__module__ == module.__name__ and isinstance(getattr(thing, "name", None), str):
                 found.add(thing)
-    joined = {thing for thing in found if thing.__name__ in ("AllOf", "Model", "Metric")}
+    joined = {thing for thing in found if thing.__name__ in ("AllOf", "Model", "ItemModel", "Metric")}
     assert found - joined == listed
 
 
@@ -77,7 +78,7 @@ def test_every_part_is_explained():
 
     assert set(MEANING) == set(catalog().models)
     assert set(METRICS) == set(catalog().metrics)
-    for part in catalog().models.values():
+    for part in (*catalog().models.values(), *ITEM_PARTS):
         assert "Claim:" in (part.make.__doc__ or ""), part
         assert "Source:" in (part.make.__doc__ or ""), part
         assert "Does not protect against:" in (part.make.__doc__ or ""), part

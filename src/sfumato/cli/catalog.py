@@ -8,18 +8,22 @@ from sfumato.cli.show import Json, say_json, table
 def models(as_json: Json = False) -> None:
     """List the privacy models, with how a plan asks for each."""
     from sfumato.workflow.catalog import catalog
+    from sfumato.workflow.item_requirements import ITEM_PARTS
 
-    rows = [[name, _first(part.make), part.plan] for name, part in catalog().models.items()]
+    parts = (*catalog().models.values(), *ITEM_PARTS)
+    rows = [[part.make.name, _first(part.make), part.plan] for part in parts]
     _show(["model", "what holds", "in the plan's [privacy]"], rows, as_json)
 
 
 def algorithms(as_json: Json = False) -> None:
     """List the algorithms."""
     from sfumato.workflow.catalog import catalog
+    from sfumato.workflow.item_catalog import ITEM_ALGORITHMS
     from sfumato.workflow.private_catalog import PRIVATE
 
+    every = {**catalog().algorithms, **ITEM_ALGORITHMS, **PRIVATE}
     rows = [["auto", "Choose by size, models and metric."]]
-    rows += [[name, _first(run)] for name, run in {**catalog().algorithms, **PRIVATE}.items()]
+    rows += [[name, _first(run)] for name, run in every.items()]
     _show(["algorithm", "what it does"], rows, as_json)
 
 

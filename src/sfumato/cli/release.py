@@ -10,7 +10,8 @@ import typer
 from sfumato.cli.show import Json, say, say_json, table, watched
 
 if TYPE_CHECKING:
-    from sfumato.verify.bundle import Verification
+    from sfumato.verify.checks import Verification
+    from sfumato.workflow.item_release import ItemRelease
     from sfumato.workflow.private import PrivateRelease
     from sfumato.workflow.release import Release
 
@@ -32,6 +33,7 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Make a verified release bundle from a plan."""
+    from sfumato.workflow.item_release import ItemRelease
     from sfumato.workflow.making import check_output
     from sfumato.workflow.plan import Plan, with_input
     from sfumato.workflow.private import PrivateRelease
@@ -51,6 +53,8 @@ def release(
             made.write_inside(page)
     if isinstance(made, PrivateRelease):
         show_private(made, checked, output, as_json=as_json)
+    elif isinstance(made, ItemRelease):
+        show_items(made, checked, output, page, as_json=as_json)
     elif as_json:
         say_json({**summary(made, checked, output), "inside_report": None if page is None else str(page)})
     else:
@@ -72,6 +76,40 @@ def show_private(made: PrivateRelease, checked: Verification, output: Path, *, a
     for mark in made.marks:
         say(f"Beware: {mark}.")
     say(f"{output} is written and verified. Next: open {output / 'report.html'}, or: sfumato verify {output}")
+
+
+def show_items(made: ItemRelease, checked: Verification, output: Path, inside: Path | None, *, as_json: bool) -> None:
+    """What was made of paths and sets, for programs or for people."""
+    from sfumato.models.verdict import titled
+    from sfumato.release.manifest import plain
+
+    if as_json:
+        found = {
+            "bundle": str(output),
+            "rows": made.rows.height,
+            "algorithm": made.algorithm,
+            "verified": checked.holds,
+        }
+        claims = plain([claim.to_json() for claim in made.claims])
+        page = {"inside_report": None if inside is None else str(inside)}
+        say_json(
+            {**found, "claims": claims, "utility": plain(made.utility), "search": dict(made.outcome.effort), **page}
+        )
+        return
+    say(f"{made.rows.height:,} records, by {made.algorithm}.")
+    for claim in made.claims:
+        say(f"Holds: {titled(claim.model, claim.parameters)}; {claim.note or f'reached {claim.reached:g}'}.")
+    table(
+        ["column", "items before", "shown", "entries before", "entries shown", "shown coarser"],
+        [[c.name, c.items, c.shown, c.entries_before, c.entries, len(c.coarser)] for c in made.recoded],
+    )
+    lost, sets = made.utility["lost_frequent_sets"], made.frequent.sets.count
+    say(f"Of {sets:,} maximal frequent sets (from {made.frequent.support:,} records on) {lost:.1%} are lost.")
+    for mark in made.marks:
+        say(f"Beware: {mark}.")
+    say(f"{output} is written and verified. Next: open {output / 'report.html'}, or: sfumato verify {output}")
+    if inside is not None:
+        say(f"{inside} shows before and after, with the original's figures: for you only, do not publish it.")
 
 
 def summary(made: Release, checked: Verification, output: Path) -> dict[str, object]:

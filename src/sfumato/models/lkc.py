@@ -1,4 +1,4 @@
-"""LKC-privacy: who knows a few quasi-identifiers finds no small group and no sure inference."""
+"""LKC-privacy: who knows a few quasi-identifiers, or items of a path, finds no small group and no sure inference."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.ground.arguments import at_least, between, text
+from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
+from sfumato.group.itemsets import Itemsets, known_sets, violating
 from sfumato.group.keys import Ids, total
 from sfumato.group.subsets import subsets
 from sfumato.group.tally import Tally
+from sfumato.group.transactions import Transactions
+from sfumato.models.items import extremes, numbered
 from sfumato.models.laws import absent_note, explained, named, texts, top_counts
 from sfumato.models.verdict import Verdict, one_class, stands
 
@@ -84,6 +88,37 @@ class LKCPrivacy:
             sure |= ~stands(share, self.c, "at most")[ids]
             fewest, surest = min(fewest, rows.min()), max(surest, share.max())
         return self._verdict(small, sure, float(fewest), float(surest), absent_note(tally, self.values))
+
+    @property
+    def generalizes(self) -> bool:
+        """Coarser items have more records."""
+        return True
+
+    def violating(
+        self, transactions: Transactions, *, most: int | None = None, listed: bool = False, work: Work | None = None
+    ) -> Itemsets:
+        """The minimal sets of at most ``l`` items with fewer than ``k`` records or too sure a named value."""
+        l = min(self.l, most or self.l)
+        return violating(transactions, l=l, k=self.k, c=self.c, values=self.values, listed=listed, work=work)
+
+    def allows(self, rows: int, top: int) -> bool:
+        """Whether a set with so many rows, of which so many share one named value, may stand."""
+        return rows >= self.k and bool(stands(top / rows, self.c, "at most"))
+
+    def check_items(self, transactions: Transactions, *, work: Work | None = None) -> Verdict:
+        """Judge every set of 1 to ``l`` items that records have; every length counts (Mohammed 2012, theorem 4.1)."""
+        levels = known_sets(transactions, l=self.l, k=self.k, c=self.c, values=self.values, work=work)
+        fewest, surest, bad = extremes(levels, transactions.rows)
+        sized = bad > 0 and bool(stands(surest, self.c, "at most"))
+        note = f"the smallest group of a known set has {fewest} records"
+        return Verdict(
+            holds=not bad,
+            reached=float(fewest) if sized else surest,
+            limit=float(self.k) if sized else float(self.c),
+            sense="at least" if sized else "at most",
+            failing=numbered(bad),
+            note=note,
+        )
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""

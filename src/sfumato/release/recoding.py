@@ -33,7 +33,7 @@ class Buckets:
 
     def table(self, cells: pl.Series) -> pl.DataFrame:
         """The values of each group, with their counts, sorted."""
-        pairs = pl.DataFrame([pl.Series(self.name, self.of_row), _plain(cells).alias(self.column)])
+        pairs = pl.DataFrame([pl.Series(self.name, self.of_row), plain_cells(cells).alias(self.column)])
         counted = pairs.group_by(self.name, self.column).agg(pl.len().cast(pl.Int64).alias(count_column(self.column)))
         return counted.sort(self.name, self.column)
 
@@ -75,7 +75,7 @@ class Recoding:
             return None
         if role is Role.IDENTIFIER:
             return self.pseudonyms[name].replace(table.frame[name]) if name in self.pseudonyms else None
-        return None if role is Role.DROP else _plain(table.frame[name])
+        return None if role is Role.DROP else plain_cells(table.frame[name])
 
     def _generalized(self, table: Table, column: Column) -> pl.Series:
         stars = self.rows == "star" and bool(self.suppressed.any())
@@ -89,6 +89,6 @@ class Recoding:
         return pl.Series(column.name, [*labels, TOP], dtype=pl.String).gather(places)
 
 
-def _plain(cells: pl.Series) -> pl.Series:
+def plain_cells(cells: pl.Series) -> pl.Series:
     """The cells as they are; categories become text, because a list of categories may name values of removed rows."""
     return cells.cast(pl.String) if cells.dtype in (pl.Enum, pl.Categorical) else cells

@@ -14,6 +14,9 @@ import typer
 from sfumato.cli.main import app
 from sfumato.ground import errors
 from sfumato.workflow.catalog import catalog
+from sfumato.workflow.item_catalog import ITEM_ALGORITHMS
+from sfumato.workflow.item_requirements import ITEM_PARTS
+from sfumato.workflow.private_catalog import PRIVATE
 
 _WIDTH = 100
 _NOTE = "<!-- Written by `python -m sfumato.testing.docs docs/reference`. Edit the code, not this page. -->"
@@ -46,12 +49,14 @@ def commands_page() -> str:
 def catalog_page() -> str:
     """Every model, metric and algorithm that a plan can name."""
     known = catalog()
-    models = ((f"`{name}`", _first(part.make), f"`{part.plan}`") for name, part in known.models.items())
+    parts = (*known.models.values(), *ITEM_PARTS)
+    models = ((f"`{part.make.name}`", _first(part.make), f"`{part.plan}`") for part in parts)
     metrics = (
         (f"`{name}`", _first(make), make.direction, f"{make.low:g} to {make.high:g}")
         for name, make in known.metrics.items()
     )
-    algorithms = ((f"`{name}`", _first(run)) for name, run in known.algorithms.items())
+    every = {**known.algorithms, **ITEM_ALGORITHMS, **PRIVATE}
+    algorithms = ((f"`{name}`", _first(run)) for name, run in every.items())
     return _page(
         [
             "# Catalog",
@@ -64,7 +69,8 @@ def catalog_page() -> str:
             "Asked for as `metric` in `[utility]`. Formulas are in [metrics](../theory/metrics.md).",
             _table(("metric", "what it measures", "better", "range"), metrics),
             "## Algorithms",
-            "Asked for as `name` in `[algorithm]`. The name `auto` takes the optimal search.",
+            "Asked for as `name` in `[algorithm]`. The name `auto` chooses by size, models and "
+            "types; its reason stands in the manifest.",
             _table(("algorithm", "what it does"), algorithms),
         ]
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,7 +13,7 @@ from polars.exceptions import PolarsError
 from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
-from sfumato.ground.errors import BundleError, SfumatoError, listed
+from sfumato.ground.errors import BundleError, SfumatoError
 from sfumato.ground.shares import rows_within
 from sfumato.group.classes import Classes
 from sfumato.models.verdict import Model
@@ -22,8 +21,11 @@ from sfumato.release.bundle import MANIFEST, REPORT, sha256
 from sfumato.release.manifest import load, plain, seal_holds
 from sfumato.release.published import Published, count_column
 from sfumato.utility.view import Metric
+from sfumato.verify.checks import Check, Verification, rounded, same, shown
 from sfumato.verify.consistency import consistent, evidence_fits
 from sfumato.verify.evidence import all_stars, counted_alike, evidence, groups_apart, required
+from sfumato.verify.items import KIND as ITEMIZED
+from sfumato.verify.items import KnownItems, item_checks
 from sfumato.verify.judging import claim, smallest
 from sfumato.verify.losses import labels_fit, losses
 from sfumato.verify.private import KIND, private_checks
@@ -45,41 +47,13 @@ class Known(Protocol):
     def risk(self, classes: Classes) -> dict[str, Any]:
         """Re-identification risks of classes."""
 
+    @property
+    def items(self) -> KnownItems:
+        """Whoever knows the models of paths and sets."""
+
 
 Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[tuple[str, dict[str, Any]]]]
 """The models, with parameters, that a manifest's plan asks for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One thing that was looked at."""
-
-    what: str
-    """What was compared."""
-    holds: bool
-    """Whether it is as the manifest says."""
-    detail: str
-    """What was found, and what was claimed where they differ."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """All checks of one bundle."""
-
-    folder: str
-    """The bundle."""
-    checks: tuple[Check, ...]
-    """What was looked at, in order."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing differs."""
-        return all(check.holds for check in self.checks)
-
-    def to_json(self) -> dict[str, Any]:
-        """As the command line prints it."""
-        shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
-        return {"bundle": self.folder, "holds": self.holds, "checks": shown}
 
 
 def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
@@ -102,18 +76,21 @@ def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
 def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) -> Iterable[Check]:
     data = manifest["data"]
     path = _member(folder, str(data["file"]), "data file")
-    yield _same("seal of the manifest", seal_holds(manifest), True)
-    yield _same("bytes of the data file", sha256(path), data["sha256"])
+    yield same("seal of the manifest", seal_holds(manifest), True)
+    yield same("bytes of the data file", sha256(path), data["sha256"])
     yield _report(folder, manifest)
     if manifest.get("kind") == KIND:
         yield from _private(folder, manifest, path)
         return
+    if manifest.get("kind") == ITEMIZED:
+        yield from _itemized(folder, manifest, path, known)
+        return
     published = Published.from_json(data)
     files = [str(data["file"]), *([str(data["apart"]["file"])] if published.apart else [])]
-    yield _same("files that do not belong here", _strangers(folder, files), [])
+    yield same("files that do not belong here", _strangers(folder, files), [])
     table = _read(path, published)
-    yield _same("columns", list(table.names), [column.name for column in published.columns])
-    yield _same("rows", table.rows, published.rows)
+    yield same("columns", list(table.names), [column.name for column in published.columns])
+    yield same("rows", table.rows, published.rows)
     if list(table.names) != [column.name for column in published.columns]:
         return
     yield from consistent(manifest, published, Check)
@@ -121,28 +98,41 @@ def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) 
     groups: Classes | None = None
     if published.apart is not None:
         sensitive = _member(folder, files[1], "file of sensitive values")
-        yield _same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
+        yield same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
         values = _read(sensitive, published)
         wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
-        yield _same("columns of the sensitive values", list(values.names), wanted)
+        yield same("columns of the sensitive values", list(values.names), wanted)
         if list(values.names) != wanted:
             return
         groups = groups_apart(table, values, published.apart)
         alike = counted_alike(groups, values, published.apart)
-        yield _same("groups have as many rows as sensitive values", alike, True)
+        yield same("groups have as many rows as sensitive values", alike, True)
     yield from _counts(manifest, table, published, (known, asked), groups)
 
 
 def _private(folder: Path, manifest: dict[str, Any], path: Path) -> Iterable[Check]:
     """The checks of a differentially private bundle."""
     data = manifest["data"]
-    yield _same("files that do not belong here", _strangers(folder, [str(data["file"])]), [])
+    yield same("files that do not belong here", _strangers(folder, [str(data["file"])]), [])
     table = _noisy(path)
     names = [column["name"] for column in data["columns"]]
-    yield _same("columns", list(table.names), names)
-    yield _same("rows", table.rows, data["rows"])
+    yield same("columns", list(table.names), names)
+    yield same("rows", table.rows, data["rows"])
     if list(table.names) == names:
         yield from private_checks(manifest, table, Check)
+
+
+def _itemized(folder: Path, manifest: dict[str, Any], path: Path, known: Known) -> Iterable[Check]:
+    """The checks of a bundle with paths or sets."""
+    data = manifest["data"]
+    yield same("files that do not belong here", _strangers(folder, [str(data["file"])]), [])
+    delimiter = "," if path.suffix == ".csv" else None
+    table = read(path, missing=tuple(map(str, data["missing"])), delimiter=delimiter)
+    names = [column["name"] for column in data["columns"]]
+    yield same("columns", list(table.names), names)
+    yield same("rows", table.rows, data["rows"])
+    if list(table.names) == names:
+        yield from item_checks(manifest, table, known.items)
 
 
 def _noisy(path: Path) -> Table:
@@ -178,17 +168,17 @@ def _strangers(folder: Path, files: list[str]) -> list[str]:
 def _report(folder: Path, manifest: dict[str, Any]) -> Check:
     path = folder / REPORT
     found = sha256(path) if path.is_file() else "no report"
-    return _same("bytes of the report", found, manifest["report"]["sha256"])
+    return same("bytes of the report", found, manifest["report"]["sha256"])
 
 
 def _identifiers(manifest: dict[str, Any], published: Published) -> Iterable[Check]:
     keyed = {name for name, spec in manifest["plan"]["columns"].items() if spec.get("pseudonym") == "keyed"}
     open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
     hidden = [c.name for c in published.columns if c.role is Role.DROP]
-    yield _same("identifiers that are published openly", open_names + hidden, [])
+    yield same("identifiers that are published openly", open_names + hidden, [])
     roles = {name: str(role) for name, role in published.schema.roles.items()}
     planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
-    yield _same("roles of the columns", roles, planned)
+    yield same("roles of the columns", roles, planned)
 
 
 def _counts(
@@ -203,14 +193,14 @@ def _counts(
         found = plain(claim(model, stated["parameters"], groups or judged, reading).to_json())
         yield _claim(found, stated)
     stated_models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
-    yield _same(
+    yield same(
         "claims are what the plan asks for",
         plain(asked(manifest["plan"], published, manifest["claims"])),
         plain(stated_models),
     )
-    yield _same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
+    yield same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
     yield _suppression(manifest, classes, published)
-    yield _same("risk", _round(known.risk(judged)), _round(manifest["risk"]))
+    yield same("risk", rounded(known.risk(judged)), rounded(manifest["risk"]))
     yield from evidence_fits(manifest, published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
     yield from trail_fits(manifest, classes, Check)
@@ -224,63 +214,34 @@ def _suppression(manifest: dict[str, Any], classes: Classes, published: Publishe
         found = {"rows": stated["of"] - published.rows, "of": stated["of"]}
     else:
         found = {"rows": stars if stated["rows"] else 0, "of": published.rows}
-    same = _same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
+    alike = same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
     within = 0 <= found["rows"] <= rows_within(stated["limit"], stated["of"])
-    if same.holds and not within:
-        return Check(what=same.what, holds=False, detail=f"{found['rows']} are not within the limit {stated['limit']}")
+    if alike.holds and not within:
+        return Check(what=alike.what, holds=False, detail=f"{found['rows']} are not within the limit {stated['limit']}")
     if published.exempt and stars not in (0, stated["rows"], published.rows):
         detail = f"{stars} rows of nothing but * are exempt from the requirement, but {stated['rows']} are stated"
-        return Check(what=same.what, holds=False, detail=detail)
-    return same
+        return Check(what=alike.what, holds=False, detail=detail)
+    return alike
 
 
 def _utility(manifest: dict[str, Any], classes: Classes, known: Known) -> Iterable[Check]:
     target = any(column["role"] == "target" for column in manifest["data"]["columns"])
     absent = [name for name in known.stated(target=target) if name not in manifest["utility"]]
-    yield _same("metrics that are not stated", absent, [])
-    yield _same("attacks", manifest["attacks"], [])
+    yield same("metrics that are not stated", absent, [])
+    yield same("attacks", manifest["attacks"], [])
     found = losses(manifest, classes, known)
     for name, value in found.items():
         stated = manifest["utility"][name]
-        yield _same(f"utility: {name}", _round(value), _round(stated))
+        yield same(f"utility: {name}", rounded(value), rounded(stated))
 
 
 def _claim(found: dict[str, Any], stated: Mapping[str, Any]) -> Check:
     """A claim holds here if it is met by the data and is stated exactly as found."""
-    different = [key for key in sorted({*found, *stated}) if _round(found.get(key)) != _round(stated.get(key))]
+    different = [key for key in sorted({*found, *stated}) if rounded(found.get(key)) != rounded(stated.get(key))]
     what = f"claim {stated.get('model')}"
-    detail = f"required {found['sense']} {_shown(found['limit'])}, reached {_shown(found['reached'])}"
+    detail = f"required {found['sense']} {shown(found['limit'])}, reached {shown(found['reached'])}"
     if not found["holds"]:
         detail += f"; {found['classes_failing']} classes fail"
     if different:
-        detail += "; the manifest differs in " + ", ".join(f"{key} ({_shown(stated.get(key))})" for key in different)
+        detail += "; the manifest differs in " + ", ".join(f"{key} ({shown(stated.get(key))})" for key in different)
     return Check(what=what, holds=bool(found["holds"]) and not different, detail=detail)
-
-
-def _same(what: str, found: Any, stated: Any) -> Check:
-    holds = bool(found == stated)
-    return Check(
-        what=what, holds=holds, detail=_shown(found) if holds else f"found {_shown(found)}, stated {_shown(stated)}"
-    )
-
-
-def _round(value: Any) -> Any:
-    """Numbers to twelve digits, so that the order of a sum does not matter."""
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int | float):
-        return float(f"{value:.12g}")
-    if isinstance(value, Mapping):
-        return {key: _round(item) for key, item in value.items()}
-    return [_round(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list):
-        return listed(value, most=6)
-    text = str(value)
-    return text if len(text) <= 120 else text[:117] + "..."

@@ -17,6 +17,7 @@ from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.items import ItemModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SimpleLDiversity
 from sfumato.models.lkc import LKCPrivacy
@@ -45,19 +46,11 @@ from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
 from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import Metric
+from sfumato.workflow.item_requirements import item_model, item_requirement
+from sfumato.workflow.parts import ModelPart
 
 Algorithm = Callable[[Problem, Work], Outcome]
 Options = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPart:
-    """A privacy model and how a plan asks for it."""
-
-    make: type[Any]
-    """The record."""
-    plan: str
-    """How a plan writes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +111,18 @@ BUILT_IN = Parts(
 )
 
 
+class ItemCatalog:
+    """The models of paths and sets, as a verifier needs them."""
+
+    def model(self, name: str, given: Mapping[str, Any]) -> ItemModel:
+        """A model from its name and its parameters as the manifest has them."""
+        return item_model(name, given)
+
+    def asked(self, plan: Mapping[str, Any], sensitive: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
+        """The models that a manifest's plan asks for."""
+        return [(model.name, parameters(model)) for model in item_requirement(plan["privacy"], sensitive)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
     """All parts by name."""
@@ -154,6 +159,11 @@ class Catalog:
     def risk(self, classes: Classes) -> dict[str, Any]:
         """Re-identification risks of classes, with their population where there is one."""
         return risk(classes.sizes, classes.population_sizes()[0] if classes.population else None).to_json()
+
+    @property
+    def items(self) -> ItemCatalog:
+        """The models of paths and sets."""
+        return ItemCatalog()
 
     def named_algorithm(self, name: str, options: Options) -> Algorithm:
         """An algorithm with its options; one that it does not have is refused by its path."""
@@ -218,7 +228,7 @@ def grain(run: Algorithm, problem: Problem) -> Grain:
     return told
 
 
-def parameters(model: Model) -> dict[str, Any]:
+def parameters(model: Model | ItemModel) -> dict[str, Any]:
     """A model's parameters as the manifest has them."""
     found: dict[str, Any] = plain(asdict(model))  # type: ignore[call-overload]
     return found

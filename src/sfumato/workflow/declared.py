@@ -23,8 +23,9 @@ from sfumato.describe.spans import Ends
 from sfumato.describe.texts import OrderedGroups
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.publish.private import Attribute, PrivateTable, grid_cells
+from sfumato.workflow.columns import ColumnPlan
 from sfumato.workflow.hierarchies import builder
-from sfumato.workflow.plan import ColumnPlan, Plan
+from sfumato.workflow.plan import Plan
 
 MOST_CELLS = 1_000_000
 """More cells than this have no use: no count of them would be above its noise."""

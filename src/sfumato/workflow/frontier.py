@@ -22,7 +22,7 @@ from sfumato.ground.errors import (
     PlanError,
 )
 from sfumato.ground.work import Work
-from sfumato.verify.bundle import Verification
+from sfumato.verify.checks import Verification
 from sfumato.workflow.frontier_axes import Axis, front, privacy_axes, utility_axes
 from sfumato.workflow.frontier_grid import Point, numbered, points
 from sfumato.workflow.frontier_point import Task, forget, originals
@@ -89,6 +89,11 @@ def frontier(
     """
     from sfumato.workflow.frontier_files import write_files
 
+    if plan.itemized and "epsilon" not in plan.privacy:
+        raise PlanError(
+            f"columns.{plan.itemized[0]}.type: a frontier compares tables; make releases of paths and sets one by one "
+            "with `sfumato release`, whose reports tell what each of them loses"
+        )
     work = work or Work()
     work.seconds = work.seconds or plan.frontier.seconds
     with _on_disk(plan, frame) as stored:

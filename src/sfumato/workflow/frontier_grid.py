@@ -10,10 +10,11 @@ from math import prod
 from typing import Any
 
 from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.workflow.columns import ColumnPlan
 from sfumato.workflow.draft import toml
 from sfumato.workflow.frontier_check import check_algorithms, check_grid, check_metrics
 from sfumato.workflow.frontier_plan import Grid, Tree
-from sfumato.workflow.plan import ColumnPlan, Plan, put
+from sfumato.workflow.plan import Plan, put
 from sfumato.workflow.private_catalog import PRIVATE
 
 DEFAULT_ALGORITHMS = ("auto", "mondrian", "datafly")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from sfumato.attack.risk import risk
 from sfumato.data.table import Table
@@ -61,7 +61,7 @@ def compute(task: Task) -> dict[str, Any]:
             checked = made.checked(Path(place))
         wrong = [f"{check.what}: {check.detail}" for check in checked.checks if not check.holds]
         seconds = round(time.perf_counter() - began, 3)
-        found = measured_private(made, table) if isinstance(made, PrivateRelease) else measured(made)
+        found = measured_private(made, table) if isinstance(made, PrivateRelease) else measured(cast("Release", made))
         return {**ended("refuted" if wrong else "verified", "; ".join(wrong)), **found, "seconds": seconds}
     except Interrupted:
         raise

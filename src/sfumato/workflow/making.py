@@ -54,9 +54,9 @@ def release(
         if population is None and plan.input.population is None
         else load_table(plan, population, plan.input.population)
     )
-    table = _marked(table, plan)
+    table = marked(table, plan)
     work.advance("read", 1, 1)
-    keys = _pseudonyms(plan)
+    keys = pseudonyms(plan)
     prepared = prepare(plan, table, everyone, parts)
     name, run, why = parts.algorithm(plan.algorithm.name, prepared.problem, plan.algorithm.options)
     prepared = prepared.at(grain(run, prepared.problem))
@@ -113,7 +113,7 @@ def _without_nan(table: Table) -> Table:
     return replace(table, frame=table.frame.with_columns(zeros))
 
 
-def _marked(table: Table, plan: Plan) -> Table:
+def marked(table: Table, plan: Plan) -> Table:
     """Where there are nulls and no missing marker is declared, choose one that is no value of the table."""
     named = [name for name in plan.columns if name in table.names]
     if plan.input.missing or not any(table.frame[name].null_count() for name in named):
@@ -163,7 +163,7 @@ def _released(
     )
 
 
-def _pseudonyms(plan: Plan) -> Keys:
+def pseudonyms(plan: Plan) -> Keys:
     """The keys of all pseudonymized columns, read before any work is done."""
     return {
         name: Pseudonyms.load(plan.folder / column.pseudonym["key_file"], where=f"columns.{name}.pseudonym.key_file")

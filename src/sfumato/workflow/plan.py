@@ -14,10 +14,9 @@ from typing import Any, Literal, cast
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
 from sfumato.utility.learners import LEARNERS
+from sfumato.workflow.columns import ITEMIZED, ColumnPlan, Tree, column_plan
 from sfumato.workflow.frontier_plan import FrontierPlan
 from sfumato.workflow.keys import Keys
-
-Tree = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,24 +43,6 @@ class InputPlan:
     """Whether rows with a missing quasi-identifier, sensitive or target value stay."""
     population: str | None = None
     """The file of the population that the table is a part of, for delta-presence and k-map."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnPlan:
-    """What one column is."""
-
-    role: Role
-    """Its part in the release."""
-    type: str | None = None
-    """How its values are read; inferred when absent."""
-    hierarchy: Tree | None = None
-    """How its values are generalized."""
-    pseudonym: Tree | None = None
-    """For an identifier: the key file of its pseudonyms."""
-    values: tuple[str, ...] = ()
-    """Every value that the column can have, declared: public knowledge, whatever the table has."""
-    separator: str = "|"
-    """Between the items of a set, where sets are written as texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +120,9 @@ class Plan:
         output.only("format")
         return cls(
             input=_input(Keys.of(tree.get("input", {}), "input")),
-            columns={name: _column(Keys.of(value, columns.at(name))) for name, value in columns.table.items()},
+            columns={
+                name: column_plan(Keys.of(value, columns.at(name)), name) for name, value in columns.table.items()
+            },
             privacy=Keys.of(tree.get("privacy", {}), "privacy").table,
             metric=utility.text("metric", "loss") or "loss",
             learner=utility.one_of("learner", LEARNERS, LEARNERS[0]) if "learner" in utility.table else None,
@@ -157,11 +140,16 @@ class Plan:
         like_input = "parquet" if Path(self.input.path or "").suffix in (".parquet", ".pq") else "csv"
         return self.format or cast("Any", like_input)
 
+    @property
+    def itemized(self) -> tuple[str, ...]:
+        """The published columns whose cells hold several items; with any, the release is one of sets of items."""
+        return tuple(n for n, c in self.columns.items() if c.type in ITEMIZED and c.role is not Role.DROP)
+
     def public(self) -> dict[str, Any]:
         """The plan as the manifest shows it: without any path."""
         return {
             "input": {"missing": list(self.input.missing), "on_missing": self.input.on_missing},
-            "columns": {name: _public_column(column) for name, column in self.columns.items()},
+            "columns": {name: column.public() for name, column in self.columns.items()},
             "privacy": _without_files(self.privacy),
             "utility": {"metric": self.metric},
             "algorithm": {
@@ -195,44 +183,6 @@ def _input(keys: Keys) -> InputPlan:
         on_missing=cast("Any", keys.one_of("on_missing", ("keep", "drop"), "keep")),
         population=keys.text("population"),
     )
-
-
-def _column(keys: Keys) -> ColumnPlan:
-    keys.only("role", "type", "hierarchy", "pseudonym", "values", "separator")
-    if "role" not in keys.table:
-        raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
-    role = Role(keys.one_of("role", tuple(Role), "keep"))
-    kind = keys.one_of("type", _TYPES, "text") if "type" in keys.table else None
-    hierarchy = keys.table.get("hierarchy")
-    pseudonym = _pseudonym(keys, role)
-    return ColumnPlan(
-        role=role,
-        type=kind,
-        hierarchy=None if hierarchy is None else Keys.of(hierarchy, keys.at("hierarchy")).table,
-        pseudonym=pseudonym,
-        values=keys.texts("values"),
-        separator=keys.text("separator", "|") or "|",
-    )
-
-
-_TYPES = ("text", "category", "integer", "real", "date", "set")
-
-
-def _pseudonym(keys: Keys, role: Role) -> Tree | None:
-    value = keys.table.get("pseudonym")
-    if value is None:
-        return None
-    if role is not Role.IDENTIFIER:
-        raise PlanError(f"{keys.at('pseudonym')}: only a column with role = 'identifier' is pseudonymized")
-    if not isinstance(value, Mapping) or "key_file" not in value:
-        raise PlanError(
-            f"{keys.at('pseudonym')}: {value!r} is refused; without a secret key anybody can hash a list of names "
-            'and find everyone again. Use { key_file = "secret.key" }'
-        )
-    inner = Keys.of(value, keys.at("pseudonym"))
-    inner.only("key_file")
-    inner.required_text("key_file")
-    return inner.table
 
 
 def _algorithm(keys: Keys) -> AlgorithmPlan:
@@ -278,19 +228,6 @@ def put(tree: dict[str, Any], key: str, value: Any, *, where: str) -> None:
         if not isinstance(node, dict):
             raise PlanError(f"{where}: {part} is not a table")
     node[last] = value
-
-
-def _public_column(column: ColumnPlan) -> dict[str, Any]:
-    shown: dict[str, Any] = {"role": str(column.role)}
-    if column.type:
-        shown["type"] = column.type
-    if column.pseudonym is not None:
-        shown["pseudonym"] = "keyed"
-    if column.hierarchy is not None:
-        shown["hierarchy"] = str(column.hierarchy.get("kind") or next(iter(column.hierarchy), ""))
-    if column.values:
-        shown["values"] = len(column.values)
-    return shown
 
 
 def _without_files(tree: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -60,14 +60,14 @@ def prepare(plan: Plan, table: Table, population: Table | None, parts: Catalog) 
     """Check the plan against the table and count; nothing is searched yet."""
     if not table.rows:
         raise DataError(f"{table.source} has no rows; a release needs some")
-    schema = _schema(plan, table)
-    _refuse_nested(plan, table, schema)
-    table, dropped = _without_missing(plan, table, schema)
+    schema = schema_of(plan, table)
+    refuse_nested(plan, table, schema)
+    table, dropped = without_missing(plan, table, schema)
     kinds: dict[str, Any] = {name: column.type for name, column in plan.columns.items()}
     models = requirement(plan.privacy, _context(plan, table, schema, kinds))
     wanted = dict.fromkeys([*schema.named(Role.SENSITIVE, Role.TARGET), *(c for m in models for c in m.columns)])
     encoded = {name: table.column(name, kinds[name]) for name in (*schema.quasi, *wanted)}
-    _refuse_stars(table, [encoded[name] for name in schema.quasi])
+    refuse_stars(table, [encoded[name] for name in schema.quasi])
     quasi = [encoded[name] for name in schema.quasi]
     everyone = None if population is None else _shared_codes(quasi, replace(population, missing=table.missing), kinds)
     if everyone is not None:
@@ -130,7 +130,8 @@ def _problem(
     )
 
 
-def _schema(plan: Plan, table: Table) -> Schema:
+def schema_of(plan: Plan, table: Table, open_columns: Sequence[str] = ()) -> Schema:
+    """The roles of all columns; a quasi-identifier needs a hierarchy where nothing can be left out of it."""
     for name in plan.columns:
         if name not in table.names:
             raise unknown_column(name, table.names, where=f"columns.{name}")
@@ -141,7 +142,7 @@ def _schema(plan: Plan, table: Table) -> Schema:
     if not schema.quasi:
         raise PlanError("columns: no column has role = 'quasi'; name those that others may know about a person")
     for name in schema.quasi:
-        if plan.columns[name].hierarchy is None:
+        if plan.columns[name].hierarchy is None and name not in open_columns:
             raise PlanError(
                 f"columns.{name}.hierarchy is missing; a quasi-identifier needs one, for example "
                 '{ kind = "flat" } to show or suppress values, or { file = "..." }'
@@ -149,7 +150,7 @@ def _schema(plan: Plan, table: Table) -> Schema:
     return schema
 
 
-def _refuse_nested(plan: Plan, table: Table, schema: Schema) -> None:
+def refuse_nested(plan: Plan, table: Table, schema: Schema) -> None:
     """Lists, structs, bytes and durations pass through Parquet only."""
     for name in schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP):
         dtype = table.frame[name].dtype
@@ -160,7 +161,7 @@ def _refuse_nested(plan: Plan, table: Table, schema: Schema) -> None:
             )
 
 
-def _refuse_stars(table: Table, quasi: list[Column]) -> None:
+def refuse_stars(table: Table, quasi: list[Column]) -> None:
     """A cell that reads like a suppressed one could not be told from it."""
     for column in quasi:
         if TOP in column.values:
@@ -171,7 +172,7 @@ def _refuse_stars(table: Table, quasi: list[Column]) -> None:
             )
 
 
-def _without_missing(plan: Plan, table: Table, schema: Schema) -> tuple[Table, int]:
+def without_missing(plan: Plan, table: Table, schema: Schema) -> tuple[Table, int]:
     """Leave out rows with missing values where the plan says so."""
     if plan.input.on_missing == "keep":
         return table, 0

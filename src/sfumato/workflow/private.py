@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -22,12 +22,13 @@ from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError, liste
 from sfumato.ground.work import Work
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.private import Attribute, NoisyTable, PrivateTable
-from sfumato.release.bundle import MANIFEST, REPORT, sha256, staged
+from sfumato.release.bundle import MANIFEST, REPORT, sha256
 from sfumato.release.manifest import SCHEMA, dump, seal
-from sfumato.verify.bundle import Verification
+from sfumato.verify.checks import Verification
 from sfumato.verify.private import DIFFERENTIAL, KIND, NEIGHBOURS
 from sfumato.version import __version__
 from sfumato.workflow.applying import Applied, Outside, applied, described, read_records, stated_rules
+from sfumato.workflow.bundling import write_bundle
 from sfumato.workflow.declared import declared_table
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.private_catalog import PrivateAlgorithm, private_algorithm
@@ -85,13 +86,7 @@ class PrivateRelease:
 
     def write(self, folder: str | Path, *, force: bool = False) -> Verification:
         """Write the bundle: complete and verified from its bytes, or not at all."""
-        place = Path(folder)
-        with staged(place, force=force) as work:
-            checked = self.checked(work, self.report())
-            if not checked.holds:
-                wrong = next(check for check in checked.checks if not check.holds)
-                raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
-        return replace(checked, folder=place.name)
+        return write_bundle(folder, lambda work: self.checked(work, self.report()), force=force)
 
     def checked(self, folder: Path, report: str = "") -> Verification:
         """Put the bundle's files into an empty folder, and verify them from their bytes."""

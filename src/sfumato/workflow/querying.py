@@ -23,9 +23,10 @@ from sfumato.query.domains import Categories, Domain, Numbers
 from sfumato.query.questions import Question
 from sfumato.query.session import Session
 from sfumato.query.sql import parse_question
+from sfumato.workflow.columns import ColumnPlan
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.making import load_table
-from sfumato.workflow.plan import ColumnPlan, Plan
+from sfumato.workflow.plan import Plan
 
 
 def query(

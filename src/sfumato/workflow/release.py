@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version as version_of
@@ -18,23 +18,24 @@ from numpy.typing import NDArray
 from sfumato.data.files import rendered
 from sfumato.data.frames import from_frame, to_native
 from sfumato.describe.domains import ObservedDomain
-from sfumato.ground.errors import ClaimRefuted, PlanError
+from sfumato.ground.errors import PlanError
 from sfumato.group.classes import Classes
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.problem import Outcome
 from sfumato.publish.trail import Trail
-from sfumato.release.bundle import MANIFEST, REPORT, sha256, staged, write_whole
+from sfumato.release.bundle import MANIFEST, REPORT, sha256, write_whole
 from sfumato.release.claims import Claim
 from sfumato.release.manifest import SCHEMA, dump, seal
 from sfumato.release.published import Published
 from sfumato.release.recoding import Recoding
 from sfumato.utility.classification import Errors
 from sfumato.utility.learners import Learner
-from sfumato.verify.bundle import Verification
+from sfumato.verify.checks import Verification
 from sfumato.verify.evidence import required
 from sfumato.verify.judging import smallest
 from sfumato.version import __version__
 from sfumato.workflow.applying import Applied, Outside, applied, no_rule
+from sfumato.workflow.bundling import write_bundle
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.prepare import Prepared
@@ -151,14 +152,8 @@ class Release:
 
     def write(self, folder: str | Path, *, force: bool = False) -> Verification:
         """Write the bundle: complete and verified from its bytes, or not at all."""
-        place = Path(folder)
-        self._refuse_key_inside(place)
-        with staged(place, force=force) as work:
-            checked = self.checked(work, self.report(inside=False))
-            if not checked.holds:
-                wrong = next(check for check in checked.checks if not check.holds)
-                raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
-        return replace(checked, folder=place.name)
+        refuse_key_inside(self.plan, Path(folder))
+        return write_bundle(folder, lambda work: self.checked(work, self.report(inside=False)), force=force)
 
     def checked(self, folder: Path, report: str = "") -> Verification:
         """Put the bundle's files into an empty folder, and verify them from their bytes.
@@ -166,10 +161,10 @@ class Release:
         Without a report this is a trial: as strict as a bundle that is handed out, and sooner done.
         """
         data = folder / f"data.{self.format}"
-        data.write_bytes(rendered(self._written(self.rows), data.name))
+        data.write_bytes(rendered(as_written(self.rows, data.name, self.published.missing), data.name))
         apart = folder / f"sensitive.{self.format}"
         if self.sensitive is not None:
-            apart.write_bytes(rendered(self._written(self.sensitive), apart.name))
+            apart.write_bytes(rendered(as_written(self.sensitive, apart.name, self.published.missing), apart.name))
         (folder / REPORT).write_text(report, encoding="utf-8")
         files = [path for path in (data, apart) if path.exists()]
         manifest = self.manifest({path.name: sha256(path) for path in files}, report=sha256(folder / REPORT))
@@ -222,21 +217,22 @@ class Release:
             }
         )
 
-    def _written(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows as their file has them: a text file has no nulls, so the missing marker is written."""
-        holes = [name for name in rows.columns if rows[name].null_count()]
-        if self.format != "csv" or not holes:
-            return rows
-        return rows.with_columns(pl.col(holes).cast(pl.String).fill_null(self.published.missing[0]))
 
-    def _refuse_key_inside(self, folder: Path) -> None:
-        for name, column in self.plan.columns.items():
-            if column.pseudonym is not None:
-                key = self.plan.folder / column.pseudonym["key_file"]
-                if folder.resolve() in key.resolve().parents:
-                    raise PlanError(
-                        f"columns.{name}.pseudonym.key_file: the key must not lie inside the bundle {folder}"
-                    )
+def refuse_key_inside(plan: Plan, folder: Path) -> None:
+    """Refuse to write a bundle around the key of its pseudonyms."""
+    for name, column in plan.columns.items():
+        if column.pseudonym is not None:
+            key = plan.folder / column.pseudonym["key_file"]
+            if folder.resolve() in key.resolve().parents:
+                raise PlanError(f"columns.{name}.pseudonym.key_file: the key must not lie inside the bundle {folder}")
+
+
+def as_written(rows: pl.DataFrame, file: str, missing: Sequence[str]) -> pl.DataFrame:
+    """The rows as their file has them: a text file has no nulls, so the missing marker is written."""
+    holes = [name for name in rows.columns if rows[name].null_count()]
+    if not file.endswith(".csv") or not holes:
+        return rows
+    return rows.with_columns(pl.col(holes).cast(pl.String).fill_null(missing[0]))
 
 
 def _labels(made: Release) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import Any
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
 from sfumato.release.published import Published
-from sfumato.verify.bundle import Verification, verify_bundle
+from sfumato.verify.bundle import verify_bundle
+from sfumato.verify.checks import Verification
 from sfumato.workflow.catalog import catalog, parameters
 from sfumato.workflow.requirements import Context, Costs, requirement
 

@@ -1,0 +1,72 @@
+"""What a verification looks at, and how found and stated values are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.ground.errors import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    what: str
+    """What was compared."""
+    holds: bool
+    """Whether it is as the manifest says."""
+    detail: str
+    """What was found, and what was claimed where they differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """All checks of one bundle."""
+
+    folder: str
+    """The bundle."""
+    checks: tuple[Check, ...]
+    """What was looked at, in order."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return all(check.holds for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
+        return {"bundle": self.folder, "holds": self.holds, "checks": shown}
+
+
+def same(what: str, found: Any, stated: Any) -> Check:
+    """Whether something is as the manifest states it."""
+    holds = bool(found == stated)
+    return Check(
+        what=what, holds=holds, detail=shown(found) if holds else f"found {shown(found)}, stated {shown(stated)}"
+    )
+
+
+def rounded(value: Any) -> Any:
+    """Numbers to twelve digits, so that the order of a sum does not matter."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return float(f"{value:.12g}")
+    if isinstance(value, Mapping):
+        return {key: rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def shown(value: Any) -> str:
+    """A value in few words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return listed(value, most=6)
+    text = str(value)
+    return text if len(text) <= 120 else text[:117] + "..."
