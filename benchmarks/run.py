@@ -13,14 +13,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measure import machine
 
 SHORT = ("grouping", "lattice", "searches", "mondrian", "judging", "anjana_race")
-LONG = ("k_optimize", "top_down", "bottom_up", "diffgen", "questions", "comparison", "twenty", "cost")
-"""Half an hour together; they draw the docs' pictures too."""
+LONG = ("k_optimize", "top_down", "bottom_up", "diffgen", "questions", "comparison", "twenty", "cost", "itemsets")
+"""Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (
     "papers.lkc_adult",
     "papers.bottom_up_adult",
     "papers.diffgen_adult",
     "papers.marginals_adult",
     "papers.mixed_health",
+    "papers.trajectories",
 )
 """The experiments of the papers."""
 
@@ -31,9 +32,11 @@ PICTURES = {
     "diffgen": ("diffgen-cost",),
     "comparison": ("loss-against-k",),
     "cost": ("cost",),
+    "itemsets": ("trajectory-cost",),
     "papers.lkc_adult": ("lkc-adult",),
     "papers.bottom_up_adult": ("bottom-up-adult",),
     "papers.diffgen_adult": ("diffgen-adult",),
+    "papers.trajectories": ("trajectory-city", "trajectory-metro"),
 }
 """What the benchmarks draw, in the docs' folder of pictures."""
 

@@ -56,7 +56,8 @@ class Part:
         place = {label: code for code, label in enumerate(self.labels)}
         lines = [sorted(place[label] for label in record) for record in self.records]
         starts = np.cumsum([0, *map(len, lines)]).astype(np.int64)
-        return ItemPart(starts=starts, codes=np.array(sum(lines, []), np.int32), labels=self.labels)
+        codes = np.array([code for line in lines for code in line], np.int32)
+        return ItemPart(starts=starts, codes=codes, labels=self.labels)
 
     def below(self, label: str) -> tuple[set[str], ...]:
         """Per axis, the values that a shown label stands for."""

@@ -25,7 +25,6 @@ from tests.item_problems import (
     joined,
     limits,
     mixed_parts,
-    owner,
     problem_of,
     released,
     secrets_for,
@@ -37,7 +36,6 @@ from tests.item_problems import (
     walk_parts,
     watched,
 )
-from tests.itemized import ITEMS
 
 BOTH = (Trajectory(support=2), Sets(by="generalization"))
 
@@ -64,15 +62,14 @@ def or_infeasible(parts, models, secret, algorithm):
     possible = all(holds(model, coarsest(parts), secret) for model in models)
     try:
         outcome = checked(parts, models, secret, algorithm)
-    except Infeasible as refusal:
+    except Infeasible:
         assert not possible, "a coarser release would do"
-        assert "cannot be shown coarser" in str(refusal)
         return None
     assert possible
     return outcome
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     data=st.data(),
     part=set_parts(tree=True),
@@ -89,7 +86,7 @@ def test_sets_with_a_tree(data, part, l, k, c, values, support):
         checked([part], [model], secret, algorithm)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data(), part=walk_parts(), l=st.integers(1, 4), k=st.integers(1, 4), c=limits, values=watched)
 def test_paths_with_trees_over_places_and_times(data, part, l, k, c, values):
     secret = data.draw(secrets_for(part.records))
@@ -98,7 +95,7 @@ def test_paths_with_trees_over_places_and_times(data, part, l, k, c, values):
         checked([part], [model], secret, algorithm)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     data=st.data(),
     part=walk_parts(places="ab") | set_parts(items="abcde", tree=True),
@@ -115,7 +112,7 @@ def test_two_models_at_once(data, part, l, k, c, m, more):
         checked([part], models, secret, algorithm)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     data=st.data(),
     parts=mixed_parts(),
@@ -139,7 +136,7 @@ def owner_of_shown(parts: list[Part], label: str) -> Part:
     return next((part for part in parts if part.closed and label.startswith(f"{part.name}=")), parts[-1])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data(), parts=mixed_parts(), l=st.integers(1, 3), k=st.integers(1, 3), c=limits, values=watched)
 def test_a_table_beside_a_path_by_apriori(data, parts, l, k, c, values):
     parts = [with_tree(part) for part in parts]
@@ -156,7 +153,7 @@ def with_tree(part: Part) -> Part:
     return cell_part(part.name, cells, part.on[0], dict.fromkeys(part.on[0], ()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     data=st.data(),
     parts=mixed_parts(),
@@ -172,7 +169,7 @@ def test_a_table_beside_a_path_with_two_models(data, parts, l, k, c, m, more):
     or_infeasible(parts, models, secret, Trajectory(support=2))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data(), part=set_parts(tree=True) | walk_parts(), k=st.integers(1, 3), m=st.integers(1, 4))
 def test_nothing_rises_where_nothing_violates(data, part, k, m):
     records = part.records * k
@@ -185,15 +182,14 @@ def test_nothing_rises_where_nothing_violates(data, part, k, m):
         assert not outcome.shown.penalty.any()
 
 
-@settings(max_examples=60, deadline=None)
-@given(part=set_parts(most=12), k=st.integers(1, 4), m=st.integers(1, 3))
+@settings(max_examples=80, deadline=None)
+@given(part=set_parts(tree=True) | walk_parts(), k=st.integers(1, 4), m=st.integers(1, 3))
 def test_what_can_rise_is_not_left_out(part, k, m):
-    """Under one root, with at least k records that are not empty, nothing has to go: the root stands for all."""
-    flat = set_part("bought", [record for record in part.records for _ in range(2)], ITEMS, dict.fromkeys(ITEMS, ()))
-    outcome = checked([flat], [KMAnonymity(k=k, m=m)], ["flu"] * len(flat.records), Sets(by="generalization"))
-    if sum(map(bool, flat.records)) >= k:
+    """With at least k records that are not empty nothing has to go: the root stands for all."""
+    outcome = checked([part], [KMAnonymity(k=k, m=m)], ["flu"] * len(part.records), Sets(by="generalization"))
+    if sum(map(bool, part.records)) >= k:
         assert {step.action for step in outcome.steps} <= {"generalize"}
-        assert list(map(bool, released(outcome))) == list(map(bool, flat.records))
+        assert list(map(bool, released(outcome))) == list(map(bool, part.records))
 
 
 UNEVEN = {"x": ("P", "PQ"), "y": ("P", "PQ"), "z": ("P",), "w": ()}
@@ -263,7 +259,7 @@ def test_what_is_left_out_is_in_nobody_s_way():
     assert kept.shown().labels == ("P@1", "a@2", "b@2")
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), part=walk_parts(places="abcd", most=5))
 def test_any_steps_leave_a_partition_and_rise_as_little_as_possible(data, part):
     space = part.space(0)
@@ -322,7 +318,7 @@ def test_two_nodes_of_one_name_under_one_name_are_told_apart():
     assert len(set(axis.named(np.array(nodes, np.int32)))) == 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 @example(data=None)
 def test_the_node_above_covers_more(data):

@@ -29,16 +29,17 @@ _DAY = (
     (_LEISURE, 12, True),
     (_HOME, 14, True),
 )
-"""The readings of a day: the habit behind each, the hours since the first, and whether it is at a block next door."""
+"""The readings of a day: the habit behind each, the hours since the first, and whether it is at a block near by."""
 
 _CROWDS = 12
-_CUSTOM = (0.5, 0.3, 0.2)
+_CUSTOM = (0.64, 0.18, 0.18)
 """How the citizens of a crowd spread over the customary places of a habit."""
-_RARE = (0.04, 0.04)
+_RARE = (0.055,) * 2
 """How many of a crowd go to one of its rare places instead, for each habit."""
-_DETOURS = (0.04,) * 6
+_DETOURS = (0.055,) * 6
 """How many of a crowd make each of its detours."""
 _LEFT_OUT = 0.12
+"""How often a reading is missing."""
 _OPTIONS = max(len(_CUSTOM) + len(_RARE), 1 + len(_DETOURS))
 
 
@@ -61,10 +62,11 @@ def city(rows: int, blocks: int = 26, hours: int = 24, *, seed: int) -> pl.DataF
     """Citizens who do not exist, and the blocks where they were seen during a day; equal seeds give equal citizens.
 
     A path reads ``c@7|d@8``: blocks with the hours, which ascend; two readings in a row are at different blocks.
-    The citizens belong to twenty crowds of unequal size that keep different hours. In a crowd, home, work, errand
-    and leisure are chosen independently from a few popular places, some of them visited an hour later; each of the
-    four decides two or three readings. Any reading but the first at home is left out now and then, and one citizen
-    in twelve makes the detour of the crowd. So two readings are mostly shared by many, three or more by few.
+    The citizens belong to twelve crowds of unequal size that keep different hours. In a crowd, home, work, errand
+    and leisure are chosen independently from three customary places each, and decide two or three readings each.
+    Most citizens depart from the custom of their crowd in one thing: a rare place for one of the four, perhaps an
+    hour later, or a detour. Any reading but the first at home is left out now and then. So nearly all pairs of
+    readings are shared by many, three readings often by few, most of all with a rare one among them.
     The diagnosis has five values, each with one fifth of the citizens, whatever the path.
 
     >>> city(2, seed=1).columns
@@ -163,7 +165,7 @@ def _town(blocks: int, hours: int) -> _Town:
 
 
 def _day(visits: Reals, crowd: int, shares: Reals) -> list[_Reading]:
-    """The readings of a crowd; the first crowds begin their day about seven o'clock, the others earlier or later."""
+    """The readings of a crowd; the first begins its day at seven o'clock, the next ones seven hours earlier each."""
     hours, start = len(visits), 7 * (1 - crowd)
     day, owner_of = [], np.full(visits.shape[1], -1)
     for habit in range(_DETOUR):
@@ -195,7 +197,8 @@ def _places(
         block = int(np.argmin(known + far[centre % len(far)] / 1000 + 0.5 * (owner >= 0)))
         owner[block] = habit
         for part, (hour, near) in enumerate(zip(hours, nears, strict=True)):
-            cost = (visits[hour] > 0) + (owner >= 0) * (owner != habit) / 10 + far[block] / 1000 + 10 * (far[block] == 0)
+            foreign = (owner >= 0) & (owner != habit)
+            cost = (visits[hour] > 0) + foreign / 10 + far[block] / 1000 + 10 * (far[block] == 0)
             at = int(np.argmin(cost)) if near else block
             owner[at] = habit
             places[part, option] = at

@@ -54,6 +54,8 @@ class Long:
     """More columns to keep; each must say one thing per id."""
     ties: Literal["refuse", "first"] = "refuse"
     """What happens to two places at one time: refused, or the first row counts."""
+    repeats: Literal["first", "keep"] = "first"
+    """Of the same place read several times in a row: the first reading counts, or all are kept."""
     mark: str = "@"
     """What stands between place and time."""
 
@@ -62,6 +64,7 @@ class Long:
         one_of("kind", self.kind, ("set", "trajectory"))
         one_of("outside", self.outside, ("refuse", "drop"))
         one_of("ties", self.ties, ("refuse", "first"))
+        one_of("repeats", self.repeats, ("first", "keep"))
         checked_mark(self.mark)
         for name, columns in (("id", self.id), ("keep", self.keep)):
             if not isinstance(columns, tuple) or not all(isinstance(one, str) and one for one in columns):
@@ -186,7 +189,8 @@ def _trajectories(table: Table, spec: Long, ids: Ints) -> tuple[Ints, pl.Series,
     if spec.ties == "refuse":
         _refuse_ties(table, spec, order, where, _new(owner[order], times[order]))
     order = order[_new(owner[order], tick[times[order]])]
-    order = order[_new(owner[order], where[order])]
+    if spec.repeats == "first":
+        order = order[_new(owner[order], where[order])]
     return owner[order], places.gather(order) + spec.mark + writings.gather(times[order]), firsts
 
 

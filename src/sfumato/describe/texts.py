@@ -52,7 +52,7 @@ class Mask:
         longest = max(map(len, domain.values), default=1)
         steps = [hidden for hidden in self.levels or range(1, longest) if hidden < longest]
         rows = [[self._hide(value, hidden, longest) for hidden in steps] for value in domain.values]
-        return chain(domain, rows, _leaf_counts(rows, len(steps)), total=float(len(domain.values)))
+        return chain(domain, rows, leaf_counts(rows, len(steps)), total=float(len(domain.values)))
 
     def _hide(self, value: str, hidden: int, longest: int) -> str:
         """The value with some characters hidden; short values that are hidden wholly look as long as the longest."""
@@ -153,7 +153,8 @@ def named_groups(groups: Mapping[str, tuple[str, ...]]) -> Paths:
     return Paths(paths=paths, source="groups")
 
 
-def _leaf_counts(rows: list[list[str]], levels: int) -> list[dict[str, float]]:
+def leaf_counts(rows: list[list[str]], levels: int) -> list[dict[str, float]]:
+    """How many values each label of each level stands for."""
     counts: list[dict[str, float]] = [{} for _ in range(levels)]
     for row in rows:
         for level, label in enumerate(row):

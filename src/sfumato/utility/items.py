@@ -84,7 +84,7 @@ def frequent_sets(view: ItemView, support: int) -> FrequentSets:
     of_set = np.repeat(np.arange(found.count), np.diff(found.starts))
     gone, coarser = np.zeros(found.count, np.bool_), np.zeros(found.count, np.bool_)
     gone[of_set[shown < 0]] = True
-    coarser[of_set[(shown >= 0) & (view.spread[shown] > 1)]] = True
+    coarser[of_set[shown >= 0][view.spread[shown[shown >= 0]] > 1]] = True
     after = np.where(gone, 0, found.rows)
     untouched = len(view.released.codes) == int((view.to[view.original.codes] >= 0).sum())
     for number in np.flatnonzero(~gone & (coarser | (not untouched))).tolist():

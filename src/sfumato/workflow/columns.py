@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sfumato.data.clock import Clock
 from sfumato.data.grid import Grid
@@ -16,6 +16,7 @@ from sfumato.workflow.keys import Keys
 
 Tree = Mapping[str, Any]
 TYPES = ("text", "category", "integer", "real", "date", "set", "trajectory")
+REPEATS = ("first", "keep")
 ITEMIZED = ("set", "trajectory")
 """The types whose cells hold several items."""
 
@@ -50,6 +51,8 @@ class ColumnPlan:
     """Between the items of a set or the pairs of a trajectory, where they are written as texts."""
     mark: str = "@"
     """Between place and time."""
+    repeats: Literal["first", "keep"] = "first"
+    """Of the same place read several times in a row: the first reading counts, or all are kept."""
     long: LongPlan | None = None
     """Where the items stand one in a row, if they do."""
 
@@ -76,7 +79,7 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
     """One column of a plan."""
     keys.only(
         "role", "type", "hierarchy", "time_hierarchy", "pseudonym", "values", "separator", "mark", "long", "grid",
-        "clock", "outside", "ties",
+        "clock", "outside", "ties", "repeats",
     )  # fmt: skip
     if "role" not in keys.table:
         raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
@@ -100,13 +103,14 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
         values=keys.texts("values"),
         separator=separator,
         mark=mark,
+        repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
         long=long,
     )
 
 
 def _refuse_strangers(keys: Keys, kind: str | None) -> None:
     """Refuse keys that mean something for other types only."""
-    for key in ("time_hierarchy", "mark"):
+    for key in ("time_hierarchy", "mark", "repeats"):
         if key in keys.table and kind != "trajectory":
             raise PlanError(f"{keys.at(key)}: only a column with type = 'trajectory' has times")
     if "long" in keys.table and kind not in ITEMIZED:
@@ -151,6 +155,7 @@ def _long(keys: Keys, name: str, kind: str | None, mark: str) -> LongPlan:
         clock=clock,
         outside=keys.one_of("outside", ("refuse", "drop"), "refuse"),  # type: ignore[arg-type]
         ties=keys.one_of("ties", ("refuse", "first"), "refuse"),  # type: ignore[arg-type]
+        repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
         mark=mark,
     )
     return LongPlan(file=inner.text("file"), spec=spec)

@@ -12,6 +12,7 @@ from sfumato.describe.hchy import read_hchy
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import read_hierarchy, tree_paths
 from sfumato.describe.ranges import Grown, Intervals, Quantiles
+from sfumato.describe.squares import Squares
 from sfumato.describe.texts import Dates, Flat, Mask, OrderedGroups, named_groups
 from sfumato.ground.errors import ParameterError, PlanError, listed
 from sfumato.workflow.keys import Keys
@@ -109,6 +110,11 @@ def _groups(keys: Keys) -> Builder:
     return OrderedGroups(order=keys.texts("order"), sizes=cast("Any", keys.numbers("sizes")))
 
 
+def _squares(keys: Keys) -> Builder:
+    keys.only("kind", "widths")
+    return Squares(widths=cast("Any", keys.numbers("widths")))
+
+
 def _flat(keys: Keys) -> Builder:
     keys.only("kind")
     return Flat()
@@ -121,5 +127,6 @@ _KINDS = {
     "mask": _mask,
     "dates": _dates,
     "groups": _groups,
+    "squares": _squares,
     "flat": _flat,
 }

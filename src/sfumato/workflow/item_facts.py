@@ -87,7 +87,7 @@ def _column(made: ItemRelease, space: ItemSpace, told: RecodedColumn, *, inside:
         entries_before=told.entries_before,
         entries_after=told.entries,
         items_left_out=int((gone | (vanished == before))[before > 0].sum()),
-        items_coarser=int((~gone & (made.outcome.shown.spread[to] > 1)).sum()),
+        items_coarser=int((made.outcome.shown.spread[to[~gone]] > 1).sum()),
         entries_left_out=int(vanished.sum()),
         frequent=() if grids else _frequent(made, space, before, after, inside=inside),
         **grids,

@@ -78,20 +78,20 @@ def prepare_items(plan: Plan, table: Table) -> ItemPrepared:
 
 
 def _schema(plan: Plan, table: Table) -> Schema:
-    schema = schema_of(plan, table, open_columns=plan.itemized)
     for name in plan.itemized:
         if plan.columns[name].role is not Role.QUASI:
             raise PlanError(
                 f"columns.{name}.role: a column of type {plan.columns[name].type} is what others may know; make it "
                 "'quasi', or 'drop'"
             )
-    return schema
+    return schema_of(plan, table, open_columns=plan.itemized)
 
 
 def _items(column: ColumnPlan, table: Table, name: str) -> ItemColumn:
     if column.type == "set":
         return set_column(table, name, separator=column.separator)
-    return trajectory_column(table, name, separator=column.separator, mark=column.mark)
+    first = column.repeats == "first"
+    return trajectory_column(table, name, separator=column.separator, mark=column.mark, compress=first)
 
 
 def _item_space(plan: Plan, items: ItemColumn, begin: int) -> ItemSpace:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
+
+import numpy as np
 
 from sfumato.ground.arguments import number, one_of, whole
 from sfumato.ground.errors import ParameterError, PlanError
@@ -12,6 +14,7 @@ from sfumato.ground.work import Work
 from sfumato.publish.items.apriori import apriori
 from sfumato.publish.items.greedy import SCORES, Greedy, Score, greedy
 from sfumato.publish.items.problem import ItemOutcome, ItemProblem
+from sfumato.utility.items import ItemView, frequent_sets
 
 SCOPES = ("global", "local")
 WAYS = ("auto", "suppression", "generalization")
@@ -24,14 +27,17 @@ class Trajectory:
     Claim: no set of known items violates the requirement; with ``scope = "global"`` and without trees, every sequence
         that is kept has its true support.
     How: each step takes the item that removes most violating sequences for the fewest frequent ones. Where trees are
-        given, an item is shown as a coarser place or time instead, if that loses fewer frequent sequences. With
+        given, an item is shown as a coarser place or time instead, if that loses fewer frequent sequences; what loses
+        fewer in the end is kept, with coarser items or without. With
         ``scope = "local"`` an item is left out only of the records that hold a violating sequence.
     Cost: counting the known sets once; every step is proportional to the sets that it removes.
     Source: Mohammed 2012, chapter 4.
     """
 
-    score: Score = "ratio"
-    """What makes an item the next one: gain per loss (Score1), gain (Score2) or loss (Score3)."""
+    score: Score = "cheapest"
+    """What makes an item the next one: what costs nothing first, then gain per loss, and in the end what was left out
+    needlessly is shown again (``cheapest``); or the thesis's Score1 (``ratio``), Score2 (``gain``), Score3 (``loss``).
+    """
     support: float = 0.01
     """What is frequent: a share of the records below 1, or a number of records."""
     generalize: Literal["auto", "never"] = "auto"
@@ -60,7 +66,28 @@ class Trajectory:
             generalize=self.generalize == "auto" and can_rise,
             local=self.scope == "local",
         )
-        return greedy(problem, how, work)
+        found = greedy(problem, how, work)
+        if any(step.action == "generalize" for step in found.steps) and not any(s.closed for s in problem.spaces):
+            other = greedy(problem, replace(how, generalize=False), work)
+            found = min(found, other, key=lambda one: _lost(problem, one, how.support))
+        return found
+
+
+def _lost(problem: ItemProblem, found: ItemOutcome, support: int) -> float:
+    """How many maximal frequent sets are lost; one with coarser items counts as far as they are blurred."""
+    view = ItemView(
+        original=problem.transactions,
+        released=found.transactions,
+        to=found.shown.to,
+        spread=found.shown.spread,
+        penalty=found.shown.penalty,
+    )
+    kept = frequent_sets(view, support)
+    blur = np.zeros(kept.sets.count)
+    of_set = np.repeat(np.arange(kept.sets.count), np.diff(kept.sets.starts))
+    shown = found.shown.to[kept.sets.codes]
+    np.maximum.at(blur, of_set[shown >= 0], found.shown.penalty[shown[shown >= 0]])
+    return float(np.where(kept.kept, blur, 1.0).sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +102,7 @@ class Sets:
 
     by: Literal["auto", "suppression", "generalization"] = "auto"
     """How items are hidden."""
-    score: Score = "ratio"
+    score: Score = "cheapest"
     """For suppression: what makes an item the next one."""
     support: float = 0.01
     """What is frequent: a share of the records below 1, or a number of records."""

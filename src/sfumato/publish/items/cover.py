@@ -63,6 +63,13 @@ class Cover:
         alike = np.logical_and.reduce([row == n for row, n in zip(self.nodes[place], node, strict=True)])
         self.left_out[space.begin : space.begin + space.count] |= alike
 
+    def show_again(self, item: int) -> None:
+        """Show an original item that was left out, and all that were shown like it, as before."""
+        place, _ = self.space_of(item)
+        space, node = self.spaces[place], self.node_of(item)
+        alike = np.logical_and.reduce([row == n for row, n in zip(self.nodes[place], node, strict=True)])
+        self.left_out[space.begin : space.begin + space.count] &= ~alike
+
     def raised(self, item: int, to: tuple[int, ...]) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
         """The smallest node from ``to`` upward that cuts through no shown node, and the items that it would cover."""
         place, _ = self.space_of(item)

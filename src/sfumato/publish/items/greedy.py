@@ -19,15 +19,28 @@ from sfumato.publish.items.cover import Cover, Shown
 from sfumato.publish.items.links import Links
 from sfumato.publish.items.problem import ItemOutcome, ItemProblem, ItemStep, shown_records
 
-Score = Literal["ratio", "gain", "loss"]
-SCORES: tuple[Score, ...] = ("ratio", "gain", "loss")
+Score = Literal["cheapest", "ratio", "gain", "loss"]
+SCORES: tuple[Score, ...] = ("cheapest", "ratio", "gain", "loss")
+_FREE = 1e18
+"""Items that cost nothing come before all that cost something."""
 MOST_ROUNDS = 20
 """After so many rounds of leaving items out of single records, they are left out of all."""
 
 
 def scores(gain: NDArray[np.int64], loss: NDArray[np.float64], score: Score) -> NDArray[np.float64]:
-    """What each violating item is worth: the thesis's Score1, Score2 and Score3; -1 for items of no violating set."""
-    found = {"ratio": gain / (loss + 1), "gain": gain.astype(np.float64), "loss": 1 / (loss + 1)}[score]
+    """What each violating item is worth; -1 for items of no violating set.
+
+    ``ratio``, ``gain`` and ``loss`` are the thesis's Score1, Score2 and Score3. ``cheapest`` is ours: items that are in
+    no frequent set first, then gain per loss, as the greedy way to cover sets at least cost has it.
+    """
+    if score == "ratio":
+        found = gain / (loss + 1)
+    elif score == "gain":
+        found = gain.astype(np.float64)
+    elif score == "loss":
+        found = 1 / (loss + 1)
+    else:
+        found = np.where(loss > 0, gain / np.maximum(loss, 1e-9), _FREE + gain)
     return np.where(gain > 0, found, -1.0)
 
 
@@ -69,6 +82,10 @@ def greedy(problem: ItemProblem, how: Greedy, work: Work) -> ItemOutcome:
         if local:
             stripped = np.union1d(stripped, one_round.strip(steps, stripped))
         elif one_round.clear(steps, work):
+            if how.score == "cheapest":
+                before = len(steps)
+                steps = one_round.restore(steps)
+                effort["restored"] = before - len(steps)
             break
     shown, now = shown_records(problem, cover, stripped)
     return ItemOutcome(shown=shown, transactions=now, stripped=stripped, steps=tuple(steps), effort=effort)
@@ -113,6 +130,23 @@ class _Round:
             self._gone(members)
             steps.append(_left(step, self.left))
         return only_left_out
+
+    def restore(self, steps: list[ItemStep]) -> list[ItemStep]:
+        """Show items again whose violating sets all lack another item too, those of most frequent sets first."""
+        bad = Links(self.every, self.now.count)
+        lacking = np.zeros(self.every.count, np.int64)
+        out = [item for item in range(self.now.count) if self.cover.left_out[self.shown.first[item]]]
+        for item in out:
+            lacking[bad.holding(item)] += 1
+        whole = Links(self.frequent.sets, self.now.count).counts
+        again = set()
+        for item in sorted(out, key=lambda one: (-whole[one], one)):
+            held = bad.holding(item)
+            if (lacking[held] > 1).all():
+                lacking[held] -= 1
+                self.cover.show_again(int(self.shown.first[item]))
+                again.add(self.shown.labels[item])
+        return [step for step in steps if step.label not in again]
 
     def strip(self, steps: list[ItemStep], stripped: NDArray[np.int64]) -> NDArray[np.int64]:
         """Leave the winning items out of the records that hold their violating sets; the places that are left out."""
