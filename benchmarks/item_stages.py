@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,11 @@ from sfumato.data.metro import metro
 from sfumato.data.table import Table
 from sfumato.data.trajectories import trajectory_column
 from sfumato.ground.work import Work
-from sfumato.group.itemsets import Itemsets, violating
+from sfumato.group.itemsets import violating
 from sfumato.group.maximal import maximal_frequent
 from sfumato.group.transactions import Secret, Transactions
 from sfumato.publish.items.algorithm import records
-from sfumato.publish.items.links import Links
+from sfumato.workflow.item_release import ItemRelease
 from stages import peak_mb, tell
 
 K, C, SUPPORT, WATCHED = 30, 0.6, 0.01, "Unemployed"
@@ -64,18 +65,21 @@ def plan(l: int) -> sf.Plan:
     )
 
 
-def suppressed(bad: Itemsets, frequent: Itemsets, items: int) -> int:
-    """Leave items out by Score1 until no violating sequence lives; how many."""
-    left, gains, losses = bad.count, Links(bad, items), Links(frequent, items)
-    steps = 0
-    while left:
-        item = int(np.argmax(gains.counts / (losses.counts + 1)))
-        gone = gains.holding(item)
-        left -= len(gone)
-        gains.remove(gone)
-        losses.remove(losses.holding(item))
-        steps += 1
-    return steps
+class Suppression:
+    """How much CPU passed between the first and the last item that was left out."""
+
+    def __init__(self) -> None:
+        self.at: list[float] = []
+
+    def advance(self, stage: str, done: int, total: int) -> None:
+        """Note the time, as long as items are left out."""
+        if stage == "remove violating sets":
+            self.at = [*self.at[:1], time.process_time()]
+
+    @property
+    def seconds(self) -> float:
+        """From the first to the last."""
+        return self.at[-1] - self.at[0] if self.at else 0.0
 
 
 def parts(data: Path, l: int) -> None:
@@ -87,20 +91,20 @@ def parts(data: Path, l: int) -> None:
     most = l or int(np.diff(found.starts).max())
     bad, cost = timed(lambda: violating(found, l=most, k=K, c=C, values=(WATCHED,)))
     tell({"violating": cost.cpu, "violating sets": bad.count, "peak_mb": peak_mb()})
-    steps, cost = timed(lambda: suppressed(bad, frequent, found.count))
-    tell({"suppress": cost.cpu, "suppressed": steps, "peak_mb": peak_mb()})
 
 
 def whole(data: Path, l: int) -> None:
     """Tell the seconds from a file to a bundle that was verified from its bytes."""
+    watch = Suppression()
 
-    def made(folder: str) -> bool:
-        release = sf.release(plan(l), pl.read_parquet(data), work=Work())
-        return bool(release.write(Path(folder) / "out").holds)
+    def made(folder: str) -> tuple[int, bool]:
+        release = sf.release(plan(l), pl.read_parquet(data), work=Work(progress=watch))
+        assert isinstance(release, ItemRelease)
+        return len(release.outcome.steps), release.write(Path(folder) / "out").holds
 
     with tempfile.TemporaryDirectory() as folder:
-        holds, cost = timed(lambda: made(folder))
-    tell({"whole": cost.cpu, "holds": holds, "whole_mb": peak_mb()})
+        (steps, holds), cost = timed(lambda: made(folder))
+    tell({"whole": cost.cpu, "suppress": watch.seconds, "suppressed": steps, "holds": holds, "whole_mb": peak_mb()})
 
 
 def main() -> None:

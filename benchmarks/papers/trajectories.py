@@ -32,7 +32,8 @@ from sfumato.publish.items.space import Axis, ItemSpace
 
 SUPPORTS = (0.005, 0.01, 0.015)
 KS, CS, LS = (10, 20, 30, 40, 50), (0.2, 0.4, 0.6, 0.8, 1.0), (1, 2, 3, 4, 5)
-SCORES: dict[Any, str] = {"ratio": "Score1", "gain": "Score2", "loss": "Score3"}
+SCORES: dict[Any, str] = {"ratio": "Score1", "gain": "Score2", "loss": "Score3", "cheapest": "cheapest"}
+"""The three of the thesis, and ours."""
 WHOLE = 0
 """Stands for the length of the longest record as L: traditional k-anonymity and confidence bounding."""
 
@@ -137,7 +138,7 @@ def picture(one: Paths, heads: Sequence[str], name: str) -> None:
         rows.append(alt.hconcat(*charts, spacing=30))
     names = [Line(name=SCORES[score], points=[], tone=tones[score]) for score in SCORES]
     names.append(Line(name="Score1 with L = the longest path", points=[], tone=MUTED))
-    save(alt.vconcat(legend(names, 560), *rows, spacing=18), name)
+    save(alt.vconcat(legend(names, 640), *rows, spacing=18), name)
 
 
 def _panel(one: Paths, head: str, support: float, tones: dict[Any, str]) -> Panel:

@@ -40,6 +40,9 @@ def _scores(name: str, losses: Losses) -> list[list[str]]:
         rows.append(told(f"{title} loses no more than Score2", name, [mine <= other + SAME for mine, other in pairs]))
         head = f"{title} loses less than Score2, where not both lose nothing or all"
         rows.append(told(head, name, [mine < other - SAME for mine, other in open_]))
+    ours = [(value, key[:4]) for key, value in losses.items() if key[4] == "cheapest"]
+    best = [value <= min(losses[(*key, one)] for one in ("ratio", "gain", "loss")) + SAME for value, key in ours]
+    rows.append(told("not of the thesis: cheapest loses no more than any of the three", name, best))
     return rows
 
 

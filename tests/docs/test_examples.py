@@ -7,6 +7,22 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAYS = {
+    "baskets": [
+        "coarser: alcohol, food, soft drinks",
+        "left out: beer, bread, milk, tea",
+        "43% of the frequent sets lost, 0.286 of the detail; holds: True",
+        "either: alcohol, bread, milk, soft drinks",
+        "juice -> left out",
+    ],
+    "city_paths": [
+        "before: 2 known readings fit 1 rows at the worst",
+        "after: 1 known readings fit at least 5 rows at the worst",
+        "after: 2 known readings fit at least 5 rows at the worst",
+        "after: 3 known readings fit 1 rows at the worst",
+        "rows: 2000",
+        "supports that changed: 0",
+        "verified from its bytes: True",
+    ],
     "compare_releases": [
         "4 mondrian, k = 2: verified, loss 0.0",
         "always the majority: 0.775",

@@ -259,6 +259,18 @@ def test_what_is_left_out_is_in_nobody_s_way():
     assert kept.shown().labels == ("P@1", "a@2", "b@2")
 
 
+def test_showing_again_is_as_before():
+    """a@1 was left out before b@1 rose to P@1; when P@1 is shown again, a@1 is not."""
+    part, cover = walked(AB, EARLY, "a1 a2 b1 b2")
+    cover.leave_out(part.labels.index("a@1"))
+    cover.raise_to(part.labels.index("b@1"), node_at(part, "P", "1"))
+    before = cover.shown()
+    assert (before.labels, before.to.tolist()) == (("P@1", "a@2", "b@2"), [-1, 0, 1, 2])
+    cover.leave_out(part.labels.index("b@1"))
+    cover.show_again(part.labels.index("b@1"))
+    assert cover.shown().to.tolist() == before.to.tolist()
+
+
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), part=walk_parts(places="abcd", most=5))
 def test_any_steps_leave_a_partition_and_rise_as_little_as_possible(data, part):

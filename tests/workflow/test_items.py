@@ -13,6 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.itemized import set_column
 from sfumato.data.table import Table
+from sfumato.workflow.draft import draft
 from tests.brute.itemsets import holds_km, holds_lkc
 
 G4 = {
@@ -329,3 +330,16 @@ def test_pseudonyms_and_other_columns_pass(tmp_path: Path):
     assert made.write(tmp_path / "out").holds
     assert made.rows.columns == ["id", "path", "ill"]
     assert not set(made.rows["id"]) & set(map(str, G4["id"]))
+
+
+def test_a_profile_recognizes_paths_and_sets_and_drafts_a_plan_that_works(tmp_path: Path):
+    frame = pl.DataFrame({**G4, "buys": ["a|b", "a", "b|c", "c|a", "a|b|c", "b", "a|c", "b|c"]})
+    frame.write_csv(tmp_path / "in.csv")
+    found = sf.profile(tmp_path / "in.csv")
+    assert found.itemized == ("path", "buys")
+    (tmp_path / "plan.toml").write_text(draft(found, path="in.csv"))
+    assert sf.release(sf.Plan.load(tmp_path / "plan.toml")).write(tmp_path / "out").holds
+    lists = frame.with_columns(pl.col("path").str.split("|"), pl.col("buys").str.split("|"))
+    kinds = {column.name: column.kind for column in sf.profile(lists).columns}
+    assert kinds["path"] == "trajectory"
+    assert kinds["buys"] == "set"

@@ -65,10 +65,24 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
             for c in found.columns
         ],
     )
-    if not found.quasi:
+    if found.itemized:
+        say(f"{', '.join(found.itemized)}: several items in a cell; what few of them tell is judged by km or lkc.")
+    if found.quasi:
+        _show_risk(found)
+    elif not found.itemized:
         say("No quasi-identifier was recognized, so no risk is shown. Decide which columns others may know")
         say("about a person, and give them the role 'quasi' in the plan.")
         return
+    numbers = [c.name for c in found.columns if c.name.replace(".", "").isdigit()]
+    if numbers:
+        say(f"note: columns are called {', '.join(numbers[:4])}; if the file has no header, name them with --names")
+    if output is None:
+        say(f"next: sfumato profile {data} -o plan.toml")
+    else:
+        say(f"next: read {output}, then sfumato release {output}")
+
+
+def _show_risk(found: Profile) -> None:
     table(
         ["columns together", "rows singled out"],
         [[" + ".join(one.columns), f"{one.unique:.1%}"] for one in found.combinations[:6]],
@@ -84,10 +98,3 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
             ["rows in groups of fewer than five", f"{risk.at_risk:.1%}"],
         ],
     )
-    numbers = [c.name for c in found.columns if c.name.replace(".", "").isdigit()]
-    if numbers:
-        say(f"note: columns are called {', '.join(numbers[:4])}; if the file has no header, name them with --names")
-    if output is None:
-        say(f"next: sfumato profile {data} -o plan.toml")
-    else:
-        say(f"next: read {output}, then sfumato release {output}")

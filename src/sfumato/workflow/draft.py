@@ -27,8 +27,19 @@ def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: 
 
 
 def _requirement(found: Profile) -> list[str]:
-    """K = 5, and two different sensitive values where there are some; up to 5 % of the rows may go."""
+    """K = 5, and two different sensitive values where there are some; up to 5 % of the rows may go.
+
+    For paths and sets: whoever knows two items finds five records.
+    """
     k = max(min(5, found.rows), 1)
+    if found.itemized:
+        return [
+            "[privacy]",
+            f"km = {{ k = {k}, m = 2 }}  # or lkc, with a sensitive column",
+            "",
+            "[algorithm]",
+            'name = "auto"',
+        ]
     lines = ["[privacy]", f"k_anonymity = {k}"]
     sensitive = [c for c in found.columns if c.suggestion.role is Role.SENSITIVE]
     if sensitive and all(c.distinct + (c.missing > 0) >= 3 for c in sensitive):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from sfumato.attack.risk import Risk, risk
 from sfumato.data.files import read
@@ -18,7 +19,7 @@ from sfumato.describe.roles import Role
 from sfumato.ground.errors import DataError
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
-from sfumato.workflow.suggest import Suggestion, suggest
+from sfumato.workflow.suggest import Suggestion, suggest, suggest_items
 
 _MOST_QUASI = 10
 _MOST_COMBINATIONS = 12
@@ -69,8 +70,13 @@ class Profile:
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The suggested quasi-identifiers."""
-        return tuple(c.name for c in self.columns if c.suggestion.role is Role.QUASI)
+        """The suggested quasi-identifiers with one value a row."""
+        return tuple(c.name for c in self.columns if c.suggestion.role is Role.QUASI and c.suggestion.kind is None)
+
+    @property
+    def itemized(self) -> tuple[str, ...]:
+        """The columns of paths and sets."""
+        return tuple(c.name for c in self.columns if c.suggestion.kind is not None)
 
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
@@ -102,9 +108,11 @@ def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str
     table = from_frame(data, missing=missing) if path is None else read(path, missing=missing, **(reading or {}))
     if not table.rows:
         raise DataError(f"{table.source} has no rows; there is nothing to look at")
-    encoded = {name: table.column(name) for name in table.names}
-    suggestions = _suggestions(table, encoded)
-    quasi = [name for name, one in suggestions.items() if one.role is Role.QUASI]
+    items = {name: one for name in table.names if (one := suggest_items(table.frame[name])) is not None}
+    encoded = {name: _joined(table, name).column(name) for name in table.names}
+    plain = {name: column for name, column in encoded.items() if name not in items}
+    suggestions = {**_suggestions(table, plain), **items}
+    quasi = [name for name, one in suggestions.items() if one.role is Role.QUASI and one.kind is None]
     grouped = cells([encoded[name] for name in quasi]).classes
     return Profile(
         source=table.source,
@@ -113,6 +121,16 @@ def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str
         combinations=_combinations(grouped) if quasi else (),
         risk=risk(grouped.sizes if quasi else np.array([table.rows])),
     )
+
+
+def _joined(table: Table, name: str) -> Table:
+    """The table with a column of lists as texts, so that its cells can be compared."""
+    cells = table.frame[name]
+    if not isinstance(cells.dtype, pl.List) or isinstance(cells.dtype.inner, pl.Struct):
+        texts = cells.cast(pl.String) if cells.dtype.is_nested() else cells
+    else:
+        texts = cells.cast(pl.List(pl.String)).list.join("|")
+    return replace(table, frame=pl.DataFrame([texts]))
 
 
 def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Suggestion]:
@@ -148,7 +166,7 @@ def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
     shares = column.counts[column.counts > 0] / max(rows, 1)
     return ColumnProfile(
         name=column.name,
-        kind=column.kind,
+        kind=suggestion.kind or column.kind,
         distinct=len(column.present),
         missing=0 if column.missing is None else int(column.counts[column.missing]),
         bits=float(-(shares * np.log2(shares)).sum()) + 0.0,

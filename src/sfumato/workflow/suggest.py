@@ -9,6 +9,7 @@ from math import floor, log10
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from sfumato.data.bundled import fitting_hierarchy
 from sfumato.data.table import Column
@@ -43,6 +44,33 @@ class Suggestion:
     """The reason, for a comment in the plan."""
     hierarchy: Mapping[str, Any] | None = None
     """How a quasi-identifier might be generalized."""
+    kind: str | None = None
+    """The type, where it is not that of single values: set or trajectory."""
+
+
+_LOOKED_AT = 2000
+_READING = re.compile(r"[^|]+@[0-9][0-9:.T+Z-]*")
+
+
+def suggest_items(cells: pl.Series) -> Suggestion | None:
+    """What a column of lists, or of texts like ``a|b`` or ``home@8|work@9``, might be; nothing for other columns."""
+    lists = cells.dtype if isinstance(cells.dtype, pl.List) else None
+    if lists is not None and isinstance(lists.inner, pl.Struct):
+        known = {field.name for field in lists.inner.fields} == {"place", "time"}
+        return _TRAJECTORY if known else None
+    if lists is None and cells.dtype != pl.String:
+        return None
+    some = cells.drop_nulls().head(_LOOKED_AT)
+    parts = some.cast(pl.List(pl.String)) if lists is not None else some.str.split("|")
+    several = int((parts.list.len() > 1).sum()) / max(len(parts), 1)
+    items = parts.explode().drop_nulls()
+    if len(items) and all(map(_READING.fullmatch, items)):
+        return _TRAJECTORY
+    return _SET if lists is not None or several > 0.3 else None
+
+
+_TRAJECTORY = Suggestion(role=Role.QUASI, kind="trajectory", why="places at times, which others may have seen")
+_SET = Suggestion(role=Role.QUASI, kind="set", why="several items in a cell, some of which others may know")
 
 
 def suggest(column: Column, rows: int) -> Suggestion:

@@ -96,7 +96,7 @@ class Alternatives:
                     seen.add(up)
                     waiting.append(up)
                     found.append(self._way(item, up))
-        yield from sorted(found, key=lambda way: (way.loss, way.node[::-1]))
+        yield from sorted(found, key=lambda way: (way.loss, way.penalty, way.node[::-1]))
 
     def _way(self, item: int, up: tuple[int, ...]) -> Way:
         first = int(self.shown.first[item])

@@ -63,15 +63,18 @@ class _Pass:
         for done, number in enumerate(np.argsort(self.found.rows, kind="stable").tolist()):
             work.advance("mend violating sets", done, self.found.count)
             items = codes[starts[number] : starts[number + 1]]
-            if not self.changed[items].any():
-                steps.append(self._mended(number, items))
+            step = None if self.changed[items].any() else self._mended(number, items)
+            if step is not None:
+                steps.append(step)
 
-    def _mended(self, number: int, items: NDArray[np.int32]) -> ItemStep:
+    def _mended(self, number: int, items: NDArray[np.int32]) -> ItemStep | None:
         label, first = self.ways.shown.labels, self.ways.shown.first
-        ups = [(item, way) for item in items.tolist() for way in self.ways.next_up(item)]
-        ups = [(item, way) for item, way in ups if not self.changed[way.members].any()]
-        if not ups:
+        every = [(item, way) for item in items.tolist() for way in self.ways.next_up(item)]
+        if not every:
             return self._left_out(items)
+        ups = [(item, way) for item, way in every if not self.changed[way.members].any()]
+        if not ups:  # all of them would rise together with something that has just risen
+            return None
         prices = [self._price(way) for _, way in ups]
         mending = [self.ways.mends(number, way) for _, way in ups]
         best = min(range(len(ups)), key=lambda place: (not mending[place], prices[place], place))

@@ -37,11 +37,13 @@ class Cover:
         self.spaces = tuple(spaces)
         self.nodes = [space.leaves.copy() for space in spaces]
         self.left_out = np.zeros(sum(space.count for space in spaces), np.bool_)
+        self._together: dict[int, NDArray[np.int64]] = {}
 
     def copy(self) -> Cover:
         """The same state, apart from this one."""
         new = Cover.__new__(Cover)
         new.spaces, new.nodes, new.left_out = self.spaces, [n.copy() for n in self.nodes], self.left_out.copy()
+        new._together = dict(self._together)
         return new
 
     def space_of(self, item: int) -> tuple[int, int]:
@@ -61,14 +63,13 @@ class Cover:
         place, _ = self.space_of(item)
         space, node = self.spaces[place], self.node_of(item)
         alike = np.logical_and.reduce([row == n for row, n in zip(self.nodes[place], node, strict=True)])
-        self.left_out[space.begin : space.begin + space.count] |= alike
+        fresh = np.flatnonzero(alike & ~self.left_out[space.begin : space.begin + space.count]) + space.begin
+        self.left_out[fresh] = True
+        self._together[item] = fresh
 
     def show_again(self, item: int) -> None:
-        """Show an original item that was left out, and all that were shown like it, as before."""
-        place, _ = self.space_of(item)
-        space, node = self.spaces[place], self.node_of(item)
-        alike = np.logical_and.reduce([row == n for row, n in zip(self.nodes[place], node, strict=True)])
-        self.left_out[space.begin : space.begin + space.count] &= ~alike
+        """Show again what was left out with an item, as before."""
+        self.left_out[self._together.pop(item)] = False
 
     def raised(self, item: int, to: tuple[int, ...]) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
         """The smallest node from ``to`` upward that cuts through no shown node, and the items that it would cover."""

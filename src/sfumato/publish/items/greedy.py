@@ -21,7 +21,7 @@ from sfumato.publish.items.problem import ItemOutcome, ItemProblem, ItemStep, sh
 
 Score = Literal["cheapest", "ratio", "gain", "loss"]
 SCORES: tuple[Score, ...] = ("cheapest", "ratio", "gain", "loss")
-_FREE = 1e18
+_FREE = 1e12
 """Items that cost nothing come before all that cost something."""
 MOST_ROUNDS = 20
 """After so many rounds of leaving items out of single records, they are left out of all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-from sfumato.describe.taxonomy import TOP, Taxonomy
+from sfumato.describe.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,14 +58,16 @@ class Axis:
         """What nodes are called; those of one name are told apart by what lies above them."""
         if self.tree is None:
             return [self.values[node] for node in nodes.tolist()]
-        labels, parent = self.tree.labels, self.tree.parent
-        names: dict[str, set[int]] = {}
-        for node in set(nodes.tolist()):
-            names.setdefault(labels[node], set()).add(node)
-        return [
-            labels[n] if len(names[labels[n]]) == 1 else f"{labels[n]} ({labels[parent[n]] if n else TOP})"
-            for n in nodes.tolist()
-        ]
+        names = {node: self.tree.labels[node] for node in set(nodes.tolist())}
+        above = {node: node for node in names}
+        while True:
+            often = Counter(names.values())
+            alike = [node for node, name in names.items() if often[name] > 1 and above[node] > 0]
+            if not alike:
+                return [names[node] for node in nodes.tolist()]
+            for node in alike:
+                above[node] = int(self.tree.parent[above[node]])
+                names[node] = f"{names[node]} ({self.tree.labels[above[node]]})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

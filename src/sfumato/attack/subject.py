@@ -1,0 +1,139 @@
+"""What is attacked: a release as anybody sees it, and the people behind it as only the steward knows them.
+
+The adversary reads labels: ``[20-30)`` covers 24, ``0213*`` covers 02139, a node of a published tree covers its leaves.
+Which values a label covers is public knowledge, and is handed in as a ``Meaning`` for every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ParameterError
+
+Codes = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Meaning:
+    """Which values of a column each of its released labels covers."""
+
+    labels: tuple[str, ...]
+    """The labels."""
+    values: tuple[str, ...]
+    """The values of people."""
+    covers: Mask
+    """A row per label and a column per value."""
+
+    @classmethod
+    def plain(cls, values: Sequence[str]) -> Meaning:
+        """Values that are published as they are."""
+        names = tuple(dict.fromkeys(values))
+        return cls(labels=names, values=names, covers=np.eye(len(names), dtype=np.bool_))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Subject:
+    """A release, and who is behind it."""
+
+    release: pl.DataFrame
+    """The released rows, every cell as text."""
+    quasi: tuple[str, ...]
+    """The quasi-identifiers."""
+    sensitive: tuple[str, ...]
+    """The sensitive columns."""
+    meanings: Mapping[str, Meaning]
+    """How the labels of each quasi-identifier read."""
+    people: pl.DataFrame
+    """The original rows, every cell as text."""
+    control: pl.DataFrame | None = None
+    """People of the same kind who are not in the release."""
+    claims: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """What the release claims: models and parameters."""
+    algorithm: str = ""
+    """The algorithm that made it; public."""
+    groups: pl.DataFrame | None = None
+    """Where the sensitive column is published apart: group, value, count."""
+    group: str | None = None
+    """The column that numbers those groups."""
+    trees: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """For columns with a public tree over their values: what lies above each value, nearest first."""
+    numeric: frozenset[str] = frozenset()
+    """The columns whose values are numbers."""
+
+    @cached_property
+    def classes(self) -> tuple[Codes, Ints, Ints]:
+        """The different combinations of released labels: a row of codes per column, how many rows, each row's."""
+        codes = [_encoded(self.release[name], self.meanings[name].labels, name) for name in self.quasi]
+        stacked = np.stack(codes, axis=1) if codes else np.zeros((self.release.height, 0), np.int32)
+        found, of_row, sizes = np.unique(stacked, axis=0, return_inverse=True, return_counts=True)
+        return found.T.astype(np.int32), sizes.astype(np.int64), of_row.reshape(-1).astype(np.int64)
+
+    def coded(self, people: pl.DataFrame) -> Codes:
+        """People's values by quasi-identifier; -1 for a value that no meaning knows."""
+        rows = []
+        for name in self.quasi:
+            place = {value: code for code, value in enumerate(self.meanings[name].values)}
+            texts = people[name].cast(pl.String)
+            distinct = texts.unique()
+            codes = pl.Series([place.get(value, -1) for value in distinct], dtype=pl.Int32)
+            rows.append(texts.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy())
+        return np.stack(rows).astype(np.int32) if rows else np.zeros((0, people.height), np.int32)
+
+    def fitting(self, person: Codes, known: Sequence[int] | None = None) -> Mask:
+        """Which classes fit one person's values, in the columns that are known (all where nothing is said)."""
+        labels, sizes, _ = self.classes
+        fits = np.ones(len(sizes), np.bool_)
+        for column in range(len(self.quasi)) if known is None else known:
+            code = int(person[column])
+            covers = self.meanings[self.quasi[column]].covers
+            fits &= covers[labels[column], code] if code >= 0 else _stars(self, column)[labels[column]]
+        return fits
+
+    def sensitive_counts(self, column: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """A row per class and a column per sensitive value: how many rows."""
+        _, sizes, of_row = self.classes
+        texts = self.release[column].cast(pl.String).fill_null("")
+        values = tuple(texts.unique().sort())
+        codes = texts.cast(pl.Enum(list(values))).to_physical().to_numpy().astype(np.int64)
+        table = np.bincount(of_row * len(values) + codes, minlength=len(sizes) * len(values))
+        return table.reshape(len(sizes), len(values)).astype(np.int64), values
+
+    def some(self, count: int, chance: Chance, *, control: bool = False) -> pl.DataFrame:
+        """A random choice of people, or of control people, without repetition."""
+        source = self.control if control else self.people
+        if source is None:
+            raise ParameterError("there is no control file")
+        chosen = chance.generator().permutation(source.height)[:count]
+        return source[np.sort(chosen)]
+
+    def without_release(self) -> Subject:
+        """The same people behind a release that shows nothing: for checking that an attack learns nothing from it."""
+        stars = {name: pl.Series(name, ["*"] * self.release.height) for name in self.quasi}
+        meanings = {
+            name: Meaning(labels=("*",), values=old.values, covers=np.ones((1, len(old.values)), np.bool_))
+            for name, old in self.meanings.items()
+        }
+        return replace(self, release=self.release.with_columns(**stars), meanings=meanings)
+
+
+def _encoded(cells: pl.Series, labels: tuple[str, ...], name: str) -> Codes:
+    texts = cells.cast(pl.String).fill_null("")
+    unknown = sorted(set(texts.unique()) - set(labels))
+    if unknown:
+        raise ParameterError(f"meanings of {name!r} must cover every released label; {unknown[0]!r} is missing")
+    return texts.cast(pl.Enum(list(labels))).to_physical().to_numpy().astype(np.int32)
+
+
+def _stars(subject: Subject, column: int) -> Mask:
+    """Labels that cover everything: the only ones that fit a value which nobody in the table has."""
+    return np.asarray(subject.meanings[subject.quasi[column]].covers.all(axis=1))

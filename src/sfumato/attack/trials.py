@@ -1,0 +1,166 @@
+"""The frame of every attack: what was tried, how often it worked, what a guesser achieves, and what follows.
+
+An attack is three runs. The target run attacks people who are in the data. The control run makes the same attack on
+people who are not: what works on them too is no fault of the release. The guesser answers without looking at the
+release. No outcome says that a release resists: an attack that fails shows that this attack failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from math import sqrt
+from typing import Any
+
+from sfumato.ground.errors import ParameterError
+
+FEWEST = 20
+"""Fewer trials than this show nothing."""
+
+
+class Outcome(StrEnum):
+    """What an attack shows about a statement."""
+
+    REFUTED = "refuted"
+    """The attack works more often than the statement allows."""
+    NOT_REFUTED = "not refuted"
+    """The attack beats the guesser, and stays within what the statement allows. Others may do better."""
+    INCONCLUSIVE = "inconclusive"
+    """Too few trials, an attack no better than guessing, or an interval on both sides of the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """How often something worked, with the interval of Wilson (1927)."""
+
+    hits: float
+    """How many trials worked; a trial that works with some probability counts in part."""
+    trials: int
+    """How many were made, those that could not be carried out among them: they did not work."""
+    failed: int = 0
+    """Of these, how many could not be carried out."""
+    confidence: float = 0.95
+    """How surely the interval holds the true rate."""
+
+    def __post_init__(self) -> None:
+        """Refuse impossible counts."""
+        if not 0 <= self.hits <= self.trials + 1e-9 or not 0 <= self.failed <= self.trials:
+            raise ParameterError(f"of {self.trials} trials, {self.hits} hits and {self.failed} failed are impossible")
+
+    @property
+    def value(self) -> float:
+        """The share of trials that worked; 0 where there were none."""
+        return self.hits / self.trials if self.trials else 0.0
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval; 0 where there were no trials."""
+        return self._ends()[0]
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval; 1 where there were no trials."""
+        return self._ends()[1]
+
+    def _ends(self) -> tuple[float, float]:
+        if not self.trials:
+            return 0.0, 1.0
+        from scipy.special import ndtri
+
+        z, n, p = float(ndtri(0.5 + self.confidence / 2)), self.trials, self.value
+        middle, spread = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        scale = 1 + z * z / n
+        return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        return {"rate": self.value, "low": self.low, "high": self.high, "trials": self.trials, "failed": self.failed}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """The rate above which a statement is refuted, and who says so."""
+
+    value: float
+    """The rate."""
+    why: str
+    """A claim of the release, or the plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one attack found."""
+
+    attack: str
+    """The attack's name in the catalog."""
+    threat: str
+    """What is threatened: re-identification, attribute disclosure, membership, or the method itself."""
+    knows: str
+    """What the adversary has, as the rest of a sentence that begins with "somebody who knows"."""
+    does: str
+    """What he achieves when he succeeds, as the rest of a sentence that begins with "can"."""
+    rate: Rate
+    """The target run."""
+    naive: Rate
+    """The guesser: the same question answered without the release."""
+    control: Rate | None = None
+    """The same attack on people who are not in the data, where there are any."""
+    limit: Limit | None = None
+    """What the release or the plan promises about this; where nothing is promised, the guesser's rate is the limit."""
+    worst: float | None = None
+    """The surest single guess."""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """More figures, by name."""
+    note: str = ""
+    """What a reader should know."""
+
+    @property
+    def baseline(self) -> Rate:
+        """What is achieved without the release: by the better of guesser and control."""
+        return self.naive if self.control is None or self.naive.value >= self.control.value else self.control
+
+    @property
+    def risk(self) -> float:
+        """The excess over the baseline, between 0 and 1: what the release itself gives away."""
+        base = self.baseline.value
+        return max((self.rate.value - base) / (1 - base), 0.0) if base < 1 else 0.0
+
+    @property
+    def risk_interval(self) -> tuple[float, float]:
+        """The lowest and highest excess that both intervals allow."""
+        low, high = self.baseline.low, self.baseline.high
+        return (
+            max((self.rate.low - high) / (1 - high), 0.0) if high < 1 else 0.0,
+            max((self.rate.high - low) / (1 - low), 0.0) if low < 1 else 0.0,
+        )
+
+    @property
+    def outcome(self) -> Outcome:
+        """What this shows; never that nothing can be done."""
+        limit = self.baseline.high if self.limit is None else self.limit.value
+        if self.rate.trials >= FEWEST and self.rate.low > limit:
+            return Outcome.REFUTED
+        carried_out = self.rate.trials - self.rate.failed
+        if carried_out < FEWEST or self.rate.low <= self.baseline.high or self.rate.high > limit:
+            return Outcome.INCONCLUSIVE
+        return Outcome.NOT_REFUTED
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        low, high = self.risk_interval
+        return {
+            "attack": self.attack,
+            "threat": self.threat,
+            "knows": self.knows,
+            "does": self.does,
+            "target": self.rate.to_json(),
+            "naive": self.naive.to_json(),
+            "control": None if self.control is None else self.control.to_json(),
+            "risk": {"value": self.risk, "low": low, "high": high},
+            "limit": None if self.limit is None else asdict(self.limit),
+            "worst": self.worst,
+            "figures": dict(self.figures),
+            "outcome": str(self.outcome),
+            "note": self.note,
+        }
