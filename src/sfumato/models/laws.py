@@ -69,5 +69,10 @@ def top_counts(tally: Tally) -> Counts:
 
 def absent_note(tally: Tally, values: Sequence[str]) -> str:
     """A remark about named values that the column does not have, or nothing: they may be misspelt."""
-    absent = [value for value in values if value not in tally.values]
-    return f"column {tally.column!r} has no value {listed(absent)}" if absent else ""
+    return absent_values(tally.column, tally.values, values)
+
+
+def absent_values(column: str, known: Sequence[str], values: Sequence[str]) -> str:
+    """The same for values that are not counted."""
+    absent = [value for value in values if value not in known]
+    return f"column {column!r} has no value {listed(absent)}" if absent else ""

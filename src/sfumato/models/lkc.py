@@ -18,7 +18,7 @@ from sfumato.group.subsets import subsets
 from sfumato.group.tally import Tally
 from sfumato.group.transactions import Transactions
 from sfumato.models.items import extremes, numbered
-from sfumato.models.laws import absent_note, explained, named, texts, top_counts
+from sfumato.models.laws import absent_note, absent_values, explained, named, texts, top_counts
 from sfumato.models.verdict import Verdict, one_class, stands
 
 
@@ -110,7 +110,9 @@ class LKCPrivacy:
         levels = known_sets(transactions, l=self.l, k=self.k, c=self.c, values=self.values, work=work)
         fewest, surest, bad = extremes(levels, transactions.rows)
         sized = bad > 0 and bool(stands(surest, self.c, "at most"))
-        note = f"the smallest group of a known set has {fewest} records"
+        secret = transactions.secret
+        absent = "" if secret is None else absent_values(secret.name, secret.values, self.values)
+        note = f"the smallest group of a known set has {fewest} records" + (f"; {absent}" if absent else "")
         return Verdict(
             holds=not bad,
             reached=float(fewest) if sized else surest,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.ground.arguments import at_least, between
-from sfumato.ground.errors import ParameterError
+from sfumato.ground.errors import ParameterError, listed
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets, Level, known_sets
 from sfumato.group.transactions import Codes, Transactions
@@ -87,8 +87,14 @@ class RhoUncertainty:
         shares = [share for _, _, share in self._inferences(transactions, None, work)]
         whole = np.concatenate([np.zeros(1), *shares])
         bad = int((~stands(whole, self.rho, "at most")).sum())
+        absent = [item for item in self.sensitive if item not in transactions.labels]
         return Verdict(
-            holds=not bad, reached=float(whole.max()), limit=float(self.rho), sense="at most", failing=numbered(bad)
+            holds=not bad,
+            reached=float(whole.max()),
+            limit=float(self.rho),
+            sense="at most",
+            failing=numbered(bad),
+            note=f"no record has {listed(absent)}" if absent else "",
         )
 
     def _inferences(

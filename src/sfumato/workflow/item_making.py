@@ -9,7 +9,7 @@ import polars as pl
 from sfumato.data.itemized import ItemColumn, written
 from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ClaimRefuted
+from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError
 from sfumato.ground.work import Work
 from sfumato.publish.items.algorithm import records as support_of
 from sfumato.publish.items.problem import ItemOutcome
@@ -41,7 +41,10 @@ def item_release(plan: Plan, frame: object = None, *, work: Work | None = None) 
     table = marked(item_table(plan, load_table(plan, frame, plan.input.path)), plan)
     prepared = prepare_items(plan, table)
     work.advance("read", 1, 1)
-    outcome = run(prepared.problem, work)
+    try:
+        outcome = run(prepared.problem, work)
+    except ParameterError as error:
+        raise PlanError(f"privacy: {error}") from error
     work.advance("recode and judge", 0, 1)
     claims = _claims(prepared, outcome, name)
     view = item_view(prepared, outcome)

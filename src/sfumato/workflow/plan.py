@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
 from sfumato.utility.learners import LEARNERS
+from sfumato.workflow.attack_plan import AttackPlan
 from sfumato.workflow.columns import ITEMIZED, ColumnPlan, Tree, column_plan
 from sfumato.workflow.frontier_plan import FrontierPlan
 from sfumato.workflow.keys import Keys
@@ -83,6 +84,8 @@ class Plan:
     """How it is searched."""
     format: Literal["csv", "parquet"] | None = None
     """The released file's format; that of the input when absent."""
+    attack: AttackPlan = field(default_factory=AttackPlan)
+    """How the release is attacked before it is written."""
     frontier: FrontierPlan = field(default_factory=FrontierPlan)
     """What ``sfumato frontier`` compares; a release does not read it."""
     folder: Path = Path()
@@ -110,7 +113,7 @@ class Plan:
     def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
         """Read a plan from nested tables."""
         top = Keys.of(tree, "")
-        top.only("input", "columns", "privacy", "utility", "algorithm", "output", "frontier")
+        top.only("input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier")
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
@@ -130,6 +133,7 @@ class Plan:
             format=cast(
                 "Any", output.one_of("format", ("csv", "parquet"), "csv") if "format" in output.table else None
             ),
+            attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
             frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
             folder=folder,
         )

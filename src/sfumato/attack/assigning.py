@@ -1,0 +1,158 @@
+"""Which released rows may be whose, for a whole register at once, and what they say.
+
+The adversary holds a register: people with their quasi-identifiers. For each of them he looks up the classes whose
+labels cover all of her values, and reads off which sensitive values are there and how often. Where the sensitive column
+is published apart, a row tells its group, and the group tells the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attack.subject import Codes, Ints, Mask, Subject
+from sfumato.ground.errors import ParameterError
+
+Reals = NDArray[np.float64]
+MOST_CELLS = 4096
+"""Different people who are looked up at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shown:
+    """The sensitive values of a release by unit: its classes, or its groups where values are published apart."""
+
+    counts: Ints
+    """A row per unit and a column per value."""
+    values: tuple[str, ...]
+    """The values."""
+    unit: Ints
+    """The unit of each released row."""
+
+    @property
+    def shares(self) -> Reals:
+        """The share of each value in each unit."""
+        return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
+
+    @property
+    def overall(self) -> Reals:
+        """The share of each value in the whole release."""
+        return np.asarray(self.counts.sum(axis=0) / max(int(self.counts.sum()), 1))
+
+
+def shown(subject: Subject, column: str) -> Shown:
+    """What a release shows about a sensitive column."""
+    if subject.groups is None or subject.group is None:
+        counts, values = subject.sensitive_counts(column)
+        return Shown(counts=counts, values=values, unit=subject.classes[2])
+    name = next(one for one in subject.groups.columns if one != subject.group)
+    if name != column:
+        raise ParameterError(f"column must be {name!r}, which is published apart, not {column!r}")
+    listed = subject.groups[subject.group].cast(pl.String)
+    numbers = listed.unique().sort()
+    texts = subject.groups[name].cast(pl.String).fill_null("")
+    values = tuple(texts.unique().sort())
+    counts = np.zeros((len(numbers), len(values)), np.int64)
+    how_many = subject.groups[subject.groups.columns[-1]].cast(pl.Int64).to_numpy()
+    np.add.at(counts, (_codes(listed, list(numbers)), _codes(texts, values)), how_many)
+    unit = _codes(subject.release[subject.group].cast(pl.String), list(numbers))
+    return Shown(counts=counts, values=values, unit=unit)
+
+
+def likely(subject: Subject, found: Shown, people: pl.DataFrame) -> Reals:
+    """For each person the share of each value among the rows that fit her; nothing but zeros where none fits."""
+    person, place = fitting_pairs(subject, people)
+    by_class = _by_class(subject, found)
+    result = np.zeros((people.height, len(found.values)))
+    np.add.at(result, person, by_class[place])
+    return np.asarray(result / np.maximum(result.sum(axis=1, keepdims=True), 1e-300))
+
+
+def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
+    """All pairs of a person and a class that fits her, ordered by person.
+
+    Cost: people with equal values are looked up once; columns are taken one after the other, and only beginnings of
+    classes that still fit are followed.
+    """
+    codes = subject.coded(people)
+    cells, of_person = np.unique(codes, axis=1, return_inverse=True)
+    steps = _steps(subject)
+    parts = [
+        _followed(subject, steps, cells[:, start : start + MOST_CELLS], start)
+        for start in range(0, cells.shape[1], MOST_CELLS)
+    ]
+    cell = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
+    place = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0, np.int64)
+    order = np.argsort(cell, kind="stable")
+    cell, place = cell[order], place[order]
+    starts = np.searchsorted(cell, np.arange(cells.shape[1] + 1))
+    of_person = of_person.reshape(-1)
+    many = np.diff(starts)[of_person]
+    person = np.repeat(np.arange(people.height), many)
+    within = np.arange(len(person)) - np.repeat(np.cumsum(many) - many, many)
+    return person.astype(np.int64), place[starts[of_person][person] + within].astype(np.int64)
+
+
+def texts_of(people: pl.DataFrame, column: str) -> pl.Series:
+    """A column as text; a missing cell is an empty one."""
+    return people[column].cast(pl.String).fill_null("")
+
+
+def codes_of(people: pl.DataFrame, column: str, values: Sequence[str]) -> Ints:
+    """People's true values as places in ``values``; -1 for one that is not there."""
+    return _codes(texts_of(people, column), values)
+
+
+def _by_class(subject: Subject, found: Shown) -> Reals:
+    """The expected number of each value among the rows of each class of labels."""
+    _, sizes, of_row = subject.classes
+    if subject.groups is None:
+        return found.counts.astype(np.float64)
+    pairs, many = np.unique(np.stack([of_row, found.unit]), axis=1, return_counts=True)
+    result = np.zeros((len(sizes), len(found.values)))
+    np.add.at(result, pairs[0], found.shares[pairs[1]] * many[:, None])
+    return result
+
+
+def _steps(subject: Subject) -> list[tuple[Ints, Ints, Ints]]:
+    """A tree of beginnings of classes: for each column, where each beginning's children start, their labels, names."""
+    labels, sizes, _ = subject.classes
+    before = np.zeros(len(sizes), np.int64)
+    steps = []
+    for row in labels:
+        pairs, now = np.unique(np.stack([before, row.astype(np.int64)]), axis=1, return_inverse=True)
+        starts = np.searchsorted(pairs[0], np.arange(int(before.max(initial=-1)) + 2))
+        steps.append((starts.astype(np.int64), pairs[1], np.arange(pairs.shape[1])))
+        before = now.reshape(-1).astype(np.int64)
+    steps.append((np.argsort(before), np.zeros(0, np.int64), np.zeros(0, np.int64)))
+    return steps
+
+
+def _followed(subject: Subject, steps: list[tuple[Ints, Ints, Ints]], cells: Codes, first: int) -> tuple[Ints, Ints]:
+    cell, begun = np.arange(cells.shape[1]), np.zeros(cells.shape[1], np.int64)
+    if not len(subject.classes[1]):
+        return cell[:0], begun[:0]
+    for column, (starts, label, _) in enumerate(steps[:-1]):
+        many = starts[begun + 1] - starts[begun]
+        source = np.repeat(np.arange(len(cell)), many)
+        child = starts[begun][source] + np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
+        fits = _covers(subject, column)[label[child], cells[column, cell[source]]]
+        cell, begun = cell[source[fits]], child[fits]
+    return cell + first, steps[-1][0][begun]
+
+
+def _covers(subject: Subject, column: int) -> Mask:
+    """What labels cover, with one more column at the end for a value that nobody in the table has."""
+    covers = subject.meanings[subject.quasi[column]].covers
+    return np.concatenate([covers, covers.all(axis=1, keepdims=True)], axis=1)
+
+
+def _codes(texts: pl.Series, values: Sequence[str]) -> Ints:
+    place = {value: code for code, value in enumerate(values)}
+    distinct = texts.unique()
+    codes = pl.Series([place.get(value, -1) for value in distinct], dtype=pl.Int64)
+    return texts.replace_strict(distinct, codes, return_dtype=pl.Int64).to_numpy().astype(np.int64)

@@ -1,0 +1,51 @@
+"""The plan's [attack]: which attacks a release must stand before it is written, and how much it may give away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.ground.errors import PlanError
+from sfumato.workflow.keys import Keys
+
+TRIALS = 1000
+"""How many people are attacked where nothing is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackPlan:
+    """How a release is attacked before anyone else can."""
+
+    run: bool = True
+    """Whether it is attacked at all."""
+    attacks: tuple[str, ...] = ()
+    """The attacks by name; all that fit where none is named."""
+    trials: int = TRIALS
+    """How many people are attacked."""
+    max_risk: float | None = None
+    """The largest excess over guessing that any attack may show; a release that shows more is not written."""
+    known: str | None = None
+    """A file with what others know about the people, such as a register."""
+    control: str | None = None
+    """A file with people of the same kind who are not in the table."""
+
+    @classmethod
+    def of(cls, keys: Keys) -> AttackPlan:
+        """Read the section."""
+        keys.only("run", "attacks", "trials", "max_risk", "known", "control")
+        risk = keys.number("max_risk")
+        if risk is not None and not 0 <= risk <= 1:
+            raise PlanError(f"{keys.at('max_risk')} must be a share between 0 and 1, not {risk}")
+        trials = keys.whole("trials", TRIALS) or 0
+        if trials < 20:
+            raise PlanError(f"{keys.at('trials')} must be at least 20, not {trials}; fewer show nothing")
+        run = keys.flag("run", default=True)
+        if risk is not None and not run:
+            raise PlanError(f"{keys.at('max_risk')}: without attacks nothing can be said about it; set run = true")
+        return cls(
+            run=run,
+            attacks=keys.texts("attacks"),
+            trials=trials,
+            max_risk=risk,
+            known=keys.text("known"),
+            control=keys.text("control"),
+        )

@@ -1,0 +1,172 @@
+"""A release as an attacker finds it, with the people behind it as only the steward knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from sfumato.attack.meanings import meaning
+from sfumato.attack.subject import Meaning, Subject
+from sfumato.data.files import read
+from sfumato.data.table import Column, Table
+from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.hierarchy import Hierarchy
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import BundleError, DataError, PlanError, listed, unknown_column
+from sfumato.release.bundle import MANIFEST
+from sfumato.release.manifest import load
+from sfumato.release.published import Published
+from sfumato.verify.items import KIND as ITEMIZED
+from sfumato.verify.private import KIND as PRIVATE
+from sfumato.workflow.hierarchies import builder
+from sfumato.workflow.plan import Plan
+
+if TYPE_CHECKING:
+    from sfumato.workflow.release import Release
+
+Claims = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+def release_subject(made: Release, *, control: Table | None = None) -> Subject:
+    """A release that was just made; its own rows and hierarchies are at hand."""
+    prepared = made.prepared
+    names = prepared.problem.cells.quasi
+    hierarchies = dict(zip(names, prepared.problem.hierarchies, strict=True))
+    return _subject(
+        made.rows,
+        made.published,
+        {name: prepared.columns[name] for name in (*names, *prepared.schema.sensitive)},
+        hierarchies,
+        claims=[(one.model, one.parameters) for one in made.claims],
+        algorithm=made.algorithm,
+        groups=made.sensitive,
+        control=control,
+        trees=_trees(made.plan, {name: prepared.columns[name] for name in prepared.schema.sensitive}),
+    )
+
+
+def bundle_subject(folder: Path, original: Table, *, control: Table | None = None, plan: Plan | None = None) -> Subject:
+    """A bundle with its original; the plan's hierarchies tell what labels cover, where those do not tell it."""
+    manifest = load(folder / MANIFEST)
+    if manifest.get("kind") in (ITEMIZED, PRIVATE):
+        raise BundleError(f"{folder}: attacks on bundles of kind {manifest['kind']!r} are made by release itself")
+    published = Published.from_json(manifest["data"])
+    rows = read(folder / str(manifest["data"]["file"]), missing=published.missing).frame
+    groups = None
+    if published.apart is not None:
+        groups = read(folder / str(manifest["data"]["apart"]["file"]), missing=published.missing).frame
+    schema = published.schema
+    wanted = schema.named(Role.QUASI, Role.SENSITIVE)
+    columns = {}
+    for name in wanted:
+        if name not in original.names:
+            raise unknown_column(name, original.names, where="--original")
+        columns[name] = original.column(name, None if plan is None else _kind(plan, name))
+    hierarchies = {name: None if plan is None else _hierarchy(plan, columns[name]) for name in schema.quasi}
+    return _subject(
+        rows,
+        published,
+        columns,
+        hierarchies,
+        claims=[(str(one["model"]), one["parameters"]) for one in manifest["claims"]],
+        algorithm=str(manifest["recoding"]["algorithm"]),
+        groups=groups,
+        control=control,
+        trees={} if plan is None else _trees(plan, {name: columns[name] for name in schema.sensitive}),
+    )
+
+
+def _subject(
+    rows: pl.DataFrame,
+    published: Published,
+    columns: Mapping[str, Column],
+    hierarchies: Mapping[str, Hierarchy | None],
+    *,
+    claims: Claims,
+    algorithm: str,
+    groups: pl.DataFrame | None,
+    control: Table | None,
+    trees: Mapping[str, Mapping[str, tuple[str, ...]]],
+) -> Subject:
+    missing = published.missing[0] if published.missing else ""
+    schema = published.schema
+    shown = rows.select(pl.col(list(rows.columns)).cast(pl.String).fill_null(missing))
+    meanings = {}
+    for name in schema.quasi:
+        values = columns[name].values if control is None else _both(columns[name], control, missing)
+        meanings[name] = _read(name, shown[name].unique().sort().to_list(), values, hierarchies.get(name))
+    return Subject(
+        release=shown,
+        quasi=schema.quasi,
+        sensitive=schema.sensitive,
+        meanings=meanings,
+        people=pl.DataFrame([_texts(columns[name]) for name in (*schema.quasi, *schema.sensitive)]),
+        control=None if control is None else _people(control, schema.named(Role.QUASI, Role.SENSITIVE), missing),
+        claims=tuple(claims),
+        algorithm=algorithm,
+        groups=groups if groups is None else groups.select(pl.all().cast(pl.String)),
+        group=None if published.apart is None else published.apart.group,
+        trees=trees,
+        numeric=frozenset(name for name, column in columns.items() if column.kind in ("integer", "real")),
+    )
+
+
+def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierarchy | None) -> Meaning:
+    """What the labels of a column mean; one that covers nobody cannot be read."""
+    found = meaning(labels, values, hierarchy)
+    blank = [label for label, covers in zip(found.labels, found.covers, strict=True) if not covers.any()]
+    if blank and hierarchy is None:
+        raise PlanError(
+            f"column {name!r}: {listed(blank, most=3)} does not say which values it covers; name the plan with its "
+            "hierarchies (--plan)"
+        )
+    return found
+
+
+def _texts(column: Column) -> pl.Series:
+    return pl.Series(column.name, list(column.values), dtype=pl.String).gather(column.codes)
+
+
+def _people(table: Table, names: Sequence[str], missing: str) -> pl.DataFrame:
+    """Control people with the columns that the release is about."""
+    for name in names:
+        if name not in table.names:
+            raise unknown_column(name, table.names, where="the control file")
+    if not table.rows:
+        raise DataError(f"{table.source} has no rows; a control run needs some")
+    found = [_texts(table.column(name)) for name in names]
+    return pl.DataFrame(found).with_columns(pl.all().fill_null(missing))
+
+
+def _both(column: Column, control: Table, missing: str) -> list[str]:
+    """The values of the people and of the control people."""
+    theirs = control.column(column.name).values if column.name in control.names else ()
+    return list(dict.fromkeys((*column.values, *theirs)))
+
+
+def _kind(plan: Plan, name: str) -> Any:
+    return plan.columns[name].type if name in plan.columns else None
+
+
+def _hierarchy(plan: Plan, column: Column) -> Hierarchy | None:
+    tree = plan.columns[column.name].hierarchy if column.name in plan.columns else None
+    if tree is None:
+        return None
+    return builder(tree, f"columns.{column.name}.hierarchy", plan.folder).build(ObservedDomain.of(column))
+
+
+def _trees(plan: Plan, columns: Mapping[str, Column]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """What lies above the sensitive values, where the plan gives them a tree; nearest first, without the top."""
+    found = {}
+    for name, column in columns.items():
+        built = _hierarchy(plan, column)
+        if built is not None:
+            levels = built.levels[1:-1]
+            found[name] = {
+                value: tuple(level.labels[level.parent[code]] for level in levels)
+                for code, value in enumerate(column.values)
+            }
+    return found
