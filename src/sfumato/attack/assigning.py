@@ -97,6 +97,32 @@ def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
     return person.astype(np.int64), place[starts[of_person][person] + within].astype(np.int64)
 
 
+def homes(subject: Subject, people: pl.DataFrame) -> Ints:
+    """The narrowest class that fits each person, -1 where none does: rows of stars are nobody's first choice."""
+    person, place = fitting_pairs(subject, people)
+    labels, _, _ = subject.classes
+    widths = np.zeros(labels.shape[1])
+    for column, name in enumerate(subject.quasi):
+        widths += np.log(np.maximum(subject.meanings[name].covers.sum(axis=1), 1))[labels[column]]
+    order = np.lexsort((widths[place], person))
+    found = np.full(people.height, -1, np.int64)
+    first = np.ones(len(order), np.bool_)
+    first[1:] = person[order][1:] != person[order][:-1]
+    found[person[order][first]] = place[order][first]
+    return found
+
+
+def right(scores: Reals, truth: Ints) -> Reals:
+    """The chance that the value with the highest score is the true one; equal scores are drawn from by lot.
+
+    Nothing but zeros is no guess, and wrong.
+    """
+    top = scores.max(axis=1, keepdims=True)
+    best = (scores >= top * (1 - 1e-9)) & (scores > 0)
+    hit = best[np.arange(len(truth)), np.maximum(truth, 0)] & (truth >= 0)
+    return np.where(hit, 1.0 / np.maximum(best.sum(axis=1), 1), 0.0)
+
+
 def texts_of(people: pl.DataFrame, column: str) -> pl.Series:
     """A column as text; a missing cell is an empty one."""
     return people[column].cast(pl.String).fill_null("")

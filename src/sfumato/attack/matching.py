@@ -125,7 +125,7 @@ def _nothing_known(subject: Subject) -> str:
 
 
 def _readable(subject: Subject) -> list[Mask]:
-    """Labels by values for each column; the last value is one that nobody has: only a label for everything covers it."""
+    """Labels by values for each column; the last value is a strange one: only a label for everything covers it."""
     tables = [subject.meanings[name].covers for name in subject.quasi]
     return [np.concatenate([table, table.all(axis=1, keepdims=True)], axis=1) for table in tables]
 
@@ -154,4 +154,4 @@ def _weights(asked: Codes, others: Codes, weights: Ints, tables: Sequence[Mask])
                 kept.append(kept[-1][row[others[column][kept[-1]]]])
         before = codes
         total[number] = weights[kept[-1]].sum() if kept else weights.sum()
-    return total[of_asked.reshape(-1)]
+    return np.asarray(total[of_asked.reshape(-1)])

@@ -60,18 +60,19 @@ class Alternatives:
         return stuck, share
 
     def best(self, item: int, loss: float) -> Way | None:
-        """The coarser node that loses least and does: fewer than ``loss``, or any where the item cannot be left out.
+        """The coarser node that loses least and does, if it loses fewer than ``loss``.
 
-        Where an item cannot be left out and no node does, the highest one is taken: others must rise with it.
+        An item that cannot be left out rises by the smallest step, and what is left is counted again: leaving out
+        something else may be enough then.
         """
-        must, last = bool(self.shown.closed[item]), None
+        if self.shown.closed[item]:
+            return next(iter(self._ways(item)))
         for way in self._ways(item):
-            if not must and way.loss >= loss:
+            if way.loss >= loss:
                 break
             if self._does(item, way):
                 return way
-            last = way
-        return last if must else None
+        return None
 
     def next_up(self, item: int) -> list[Way]:
         """The nodes one step above an item."""

@@ -171,7 +171,7 @@ class _Round:
     def _winner(self) -> tuple[int, int, float]:
         """The item of the highest score, the first of equals; its gain and its loss."""
         gain = np.where(self.ways.stuck, 0, self.bad.counts)
-        loss = self.frequent.counts * self.ways.share
+        loss = (self.frequent.counts + self.shown.closed) * self.ways.share
         worth = scores(gain, loss, self.how.score)
         item = int(np.argmax(worth))
         if worth[item] < 0:

@@ -1,0 +1,53 @@
+"""What labels and values say as numbers: the ends of a label, and the number of a value."""
+
+from __future__ import annotations
+
+from math import inf, isnan, nan
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attack.subject import Meaning
+from sfumato.data.kinds import is_readable
+from sfumato.describe.spans import read_interval
+
+Floats = NDArray[np.float64]
+
+
+def numbers(cells: pl.Series) -> Floats:
+    """The numbers of some cells; NaN for what is none."""
+    return cells.cast(pl.String).cast(pl.Float64, strict=False).fill_null(nan).to_numpy().astype(np.float64)
+
+
+def ends(meaning: Meaning) -> tuple[Floats, Floats]:
+    """The smallest and the largest number that each label may stand for; NaN where it names none.
+
+    A number stands for itself. Other labels stand for the values that they cover; one that covers all values stands for
+    every number; one that covers nobody for what its spelling says.
+
+    >>> low, high = ends(Meaning(labels=("*", "7"), values=("1", "9"), covers=np.array([[1, 1], [0, 0]], np.bool_)))
+    >>> low.tolist(), high.tolist()
+    ([-inf, 7.0], [inf, 7.0])
+    """
+    values = np.array([_number(value) for value in meaning.values], np.float64)
+    found = [_ends(label, values[covered]) for label, covered in zip(meaning.labels, meaning.covers, strict=True)]
+    pairs = np.array(found, np.float64).reshape(len(found), 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _number(text: str) -> float:
+    return float(text) if is_readable(text, "real") else nan
+
+
+def _ends(label: str, covered: Floats) -> tuple[float, float]:
+    point = _number(label)
+    if not isnan(point):
+        return point, point
+    if label == "*":
+        return -inf, inf
+    known = covered[~np.isnan(covered)]
+    if len(known):
+        return float(known.min()), float(known.max())
+    interval = read_interval(label)
+    return (nan, nan) if interval is None else (interval.low, interval.high)
