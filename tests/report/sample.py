@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sfumato.attack.risk import Risk
+from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.release.claims import Claim
 from sfumato.report.facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
 
@@ -139,6 +140,50 @@ def _columns() -> tuple[ColumnFacts, ...]:
     )
 
 
+def findings() -> tuple[Finding, ...]:
+    """Attacks with every outcome."""
+    person = "the quasi-identifiers of a person"
+    rows = Rate(hits=2, trials=1000)
+    return (
+        Finding(
+            attack="linkage",
+            threat="re-identification",
+            knows=person,
+            does="pick her row",
+            rate=Rate(hits=41, trials=1000),
+            naive=Rate(hits=1, trials=30162),
+            limit=Limit(value=0.2, why="claim k-anonymity (k = 5)"),
+            note="The surest single guess is 1 in 7.",
+        ),
+        Finding(
+            attack="homogeneity",
+            threat="attribute disclosure",
+            knows=person,
+            does="tell her occupation",
+            rate=Rate(hits=310, trials=1000, failed=3),
+            naive=Rate(hits=140, trials=1000),
+            control=Rate(hits=150, trials=900),
+        ),
+        Finding(
+            attack="lkc-adversary",
+            threat="re-identification",
+            knows="two of her quasi-identifiers",
+            does="pick her row",
+            rate=rows,
+            naive=rows,
+        ),
+        Finding(
+            attack="minimality",
+            threat="method",
+            knows=f"{person}, and the algorithm",
+            does="tell her disease",
+            rate=Rate(hits=700, trials=1000),
+            naive=Rate(hits=200, trials=1000),
+            limit=Limit(value=0.5, why="claim simple-l-diversity (l = 2)"),
+        ),
+    )
+
+
 def rich(*, inside: bool = True) -> ReportFacts:
     """A release as the Adult table gives one."""
     return ReportFacts(
@@ -151,6 +196,8 @@ def rich(*, inside: bool = True) -> ReportFacts:
         rows_suppressed=121,
         suppressed_how="remove",
         suppressed_limit=0.02,
+        findings=findings(),
+        skipped_attacks={"membership": "there is no control file"},
         claims=(
             claim("k-anonymity", "5-anonymity", 5, 7, 7, k=5),
             claim("distinct-l-diversity", "distinct 3-diversity of occupation", 3, 5, 4, column="occupation", l=3),

@@ -57,7 +57,7 @@ class Comparison:
         total = np.zeros(len(self.sizes), np.int64)
         for table, values, labels in zip(self.tables, self.values, self.labels, strict=True):
             total *= LEVELS
-            total += table[values[line]].take(labels)
+            total += table[values[line]].astype(np.int64).take(labels)
         return total
 
     def agreeing(self, line: int, columns: tuple[int, ...]) -> Ints:
@@ -85,8 +85,8 @@ class Learned:
     """A row per column and a column per level: its probability for the same person."""
     u: Floats
     """The same for different people."""
-    match: float
-    """The share of pairs that are the same person."""
+    inside: float
+    """The share of lines that have a row in the release."""
 
     @property
     def weights(self) -> Floats:
@@ -95,56 +95,71 @@ class Learned:
         found[:, MISSING] = 0.0
         return np.asarray(found)
 
-    def surely(self, weight: Floats) -> Floats:
-        """The probability that a pair of this weight is the same person."""
-        return np.asarray(1 / (1 + (1 - self.match) / self.match * np.exp(-np.clip(weight, -500, 500))))
+    def surely(self, ratio: Floats, total: Floats | float, rows: int) -> Floats:
+        """The probability that a row of this ratio m/u belongs to a line, from the total over all rows of the line."""
+        return np.asarray(ratio / (total + rows * (1 - self.inside) / self.inside))
 
 
-def learn(comparison: Comparison, lines: Ints, *, rounds: int = 100) -> Learned:
-    """Estimate m and u from all pairs of some lines, by expectation and maximization.
+def learn(comparison: Comparison, lines: Ints, *, rounds: int = 30) -> Learned:
+    """Estimate m and u by expectation and maximization, from all pairs of some lines and all rows.
 
-    How: pairs are counted by their pattern of levels. In turn every pattern is given the probability that it is a
-        match, and m, u and the share of matches are counted anew with these probabilities. At most one row belongs to
-        a line, and one line to a row.
-    Source: Fellegi and Sunter 1969; Winkler 1988; Dempster, Laird and Rubin 1977.
+    How: pairs are counted by line and pattern of levels. In turn every pair is given the probability that it is one
+        person, among all rows of the line and the case that she has none, and m, u and the share of lines that have a
+        row are counted anew with these probabilities.
+    Source: Fellegi and Sunter 1969; Winkler 1988; Dempster, Laird and Rubin 1977. That a line has at most one row is
+        used as in Larsen and Rubin 2001.
     """
-    patterns, counts = _counted(comparison, lines)
+    line, patterns, counts = _counted(comparison, lines)
     columns, rows = len(comparison.tables), int(comparison.sizes.sum())
+    found, place = np.unique(patterns, return_inverse=True)
+    place = place.reshape(-1)
     powers = LEVELS ** np.arange(columns - 1, -1, -1)
-    levels = (patterns[None, :] // powers[:, None]) % LEVELS
+    levels = (found[None, :] // powers[:, None]) % LEVELS
     shown = np.stack([levels == level for level in (DISAGREE, NEAR, AGREE)], axis=2).astype(np.float64)
-    most = min(comparison.lines, rows) / (comparison.lines * rows)
-    state = Learned(m=_start(columns), u=_shares(shown, counts), match=most / 2)
+    every = _sums(place, counts, len(found))
+    state = Learned(m=_start(columns), u=_shares(shown, every, 0.0), inside=0.9)
     for _ in range(rounds):
-        weights = np.take_along_axis(state.weights, levels, axis=1).sum(axis=0)
-        same = state.surely(weights) * counts
-        match = min(max(float(same.sum() / counts.sum()), 1e-12), most)
-        state = Learned(m=_shares(shown, same), u=_shares(shown, counts - same), match=match)
+        weight = np.take_along_axis(state.weights, levels, axis=1).sum(axis=0)
+        ratio = np.exp(np.clip(weight, -500, 500))[place]
+        total = _sums(line, ratio * counts, len(lines))
+        same = state.surely(ratio, total[line], rows) * counts
+        matched = _sums(place, same, len(found))
+        inside = min(max(float(same.sum()) / max(len(lines), 1), 0.01), 0.99)
+        state = Learned(m=_shares(shown, matched, 2.0), u=_shares(shown, every - matched, 0.0), inside=inside)
     return state
 
 
-def _counted(comparison: Comparison, lines: Ints) -> tuple[Ints, Floats]:
-    """How many pairs of a line and a row show each pattern."""
-    dense = LEVELS ** len(comparison.tables)
-    if dense <= LEVELS**10:
-        total = np.zeros(dense, np.float64)
-        for line in lines.tolist():
-            total += np.bincount(comparison.patterns(line), weights=comparison.sizes, minlength=dense)
-        found = np.flatnonzero(total)
-        return found.astype(np.int64), total[found]
-    parts = [np.unique(comparison.patterns(line), return_inverse=True) for line in lines.tolist()]
-    sums = [np.bincount(inverse.reshape(-1), weights=comparison.sizes) for _, inverse in parts]
-    found, where = np.unique(np.concatenate([part for part, _ in parts]), return_inverse=True)
-    return found, np.bincount(where.reshape(-1), weights=np.concatenate(sums))
+def _counted(comparison: Comparison, lines: Ints) -> tuple[Ints, Ints, Floats]:
+    """How many rows show each pattern beside each line: the line's number, the pattern, the rows."""
+    numbers_of, patterns, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float64)]
+    for number, line in enumerate(lines.tolist()):
+        found, rows = _tally(comparison.patterns(line), comparison.sizes, LEVELS ** len(comparison.tables))
+        numbers_of.append(np.full(len(found), number, np.int64))
+        patterns.append(found)
+        counts.append(rows)
+    return np.concatenate(numbers_of), np.concatenate(patterns), np.concatenate(counts)
+
+
+def _tally(patterns: Ints, sizes: Ints, different: int) -> tuple[Ints, Floats]:
+    if different <= 16 * len(patterns):
+        total = np.bincount(patterns, weights=sizes)
+        found = np.flatnonzero(total).astype(np.int64)
+        return found, total[found].astype(np.float64)
+    found, where = np.unique(patterns, return_inverse=True)
+    return found, np.bincount(where.reshape(-1), weights=sizes).astype(np.float64)
+
+
+def _sums(groups: Ints, weights: Floats, count: int) -> Floats:
+    return np.bincount(groups, weights=weights, minlength=count).astype(np.float64)
 
 
 def _start(columns: int) -> Floats:
     return np.tile(np.array([0.05, 0.05, 0.9, 1.0]), (columns, 1))
 
 
-def _shares(shown: Floats, counts: Floats) -> Floats:
-    """The share of each level among pairs where something is known; never quite 0."""
-    sums = np.einsum("cgl,g->cl", shown, counts) + np.array([1e-3, 1e-3, 1e-3])
+def _shares(shown: Floats, counts: Floats, before: float) -> Floats:
+    """The share of each level among pairs where something is known, as if some had been seen before; never quite 0."""
+    sums = np.einsum("cgl,g->cl", shown, counts) + before * _start(1)[0, :MISSING] + 1e-3
     return np.concatenate([sums / sums.sum(axis=1, keepdims=True), np.ones((len(sums), 1))], axis=1)
 
 

@@ -65,11 +65,26 @@ def shown(subject: Subject, column: str) -> Shown:
 
 def likely(subject: Subject, found: Shown, people: pl.DataFrame) -> Reals:
     """For each person the share of each value among the rows that fit her; nothing but zeros where none fits."""
+    if subject.groups is None:
+        return pooled(subject, found.counts.astype(np.float64), people)
+    return pooled(subject, by_label(subject, found.unit, found.shares), people)
+
+
+def pooled(subject: Subject, by_class: Reals, people: pl.DataFrame) -> Reals:
+    """The sum over the classes that fit each person, scaled to 1; nothing but zeros where none fits."""
     person, place = fitting_pairs(subject, people)
-    by_class = _by_class(subject, found)
-    result = np.zeros((people.height, len(found.values)))
+    result = np.zeros((people.height, by_class.shape[1]))
     np.add.at(result, person, by_class[place])
     return np.asarray(result / np.maximum(result.sum(axis=1, keepdims=True), 1e-300))
+
+
+def by_label(subject: Subject, unit: Ints, by_unit: Reals) -> Reals:
+    """What is said about units, summed over the rows of each class of labels."""
+    _, sizes, of_row = subject.classes
+    pairs, many = np.unique(np.stack([of_row, unit]), axis=1, return_counts=True)
+    result = np.zeros((len(sizes), by_unit.shape[1]))
+    np.add.at(result, pairs[0], by_unit[pairs[1]] * many[:, None])
+    return result
 
 
 def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
@@ -131,17 +146,6 @@ def texts_of(people: pl.DataFrame, column: str) -> pl.Series:
 def codes_of(people: pl.DataFrame, column: str, values: Sequence[str]) -> Ints:
     """People's true values as places in ``values``; -1 for one that is not there."""
     return _codes(texts_of(people, column), values)
-
-
-def _by_class(subject: Subject, found: Shown) -> Reals:
-    """The expected number of each value among the rows of each class of labels."""
-    _, sizes, of_row = subject.classes
-    if subject.groups is None:
-        return found.counts.astype(np.float64)
-    pairs, many = np.unique(np.stack([of_row, found.unit]), axis=1, return_counts=True)
-    result = np.zeros((len(sizes), len(found.values)))
-    np.add.at(result, pairs[0], found.shares[pairs[1]] * many[:, None])
-    return result
 
 
 def _steps(subject: Subject) -> list[tuple[Ints, Ints, Ints]]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attack.assigning import Reals, Shown, codes_of, likely, right, shown
-from sfumato.attack.promises import limit_of
+from sfumato.attack.promises import promised
 from sfumato.attack.subject import Subject
 from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least
@@ -46,6 +46,8 @@ class Composition:
         column = self.column or (first.sensitive[0] if first.sensitive else "")
         if column not in first.sensitive or column not in second.sensitive:
             return "the releases have no sensitive column in common"
+        if not first.release.height or not second.release.height:
+            return "a release has no rows"
         missing = (set(first.quasi) | set(second.quasi)) - set(first.people.columns)
         return f"the register does not know {sorted(missing)[0]!r}" if missing else ""
 
@@ -78,9 +80,10 @@ class Composition:
             rate=Rate(hits=float(right(both, truth).sum()), trials=len(truth), failed=int((both.sum(1) == 0).sum())),
             naive=Rate(hits=float(max(alone, default=0.0)), trials=len(truth)),
             control=self._control(first, second, one, other, chance),
-            limit=limit or limit_of(first, column, len(one.values)),
+            limit=limit,
             worst=float(both.max()) if both.size else None,
-            figures={
+            figures=promised(first, column, len(one.values))
+            | {
                 "one_value_left": float(sure.mean()) if len(truth) else 0.0,
                 "values_left": float((both > 0).sum(axis=1).mean()) if len(truth) else 0.0,
                 "values_in_the_first": float((apart[0] > 0).sum(axis=1).mean()) if len(truth) else 0.0,

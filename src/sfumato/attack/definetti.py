@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from sfumato.attack.assigning import Reals, Shown, codes_of, fitting_pairs, homes, likely, right, shown
+from sfumato.attack.assigning import Reals, Shown, by_label, codes_of, homes, likely, pooled, right, shown
 from sfumato.attack.naive_bayes import Entries, Learned, assign, learn
-from sfumato.attack.promises import limit_of
+from sfumato.attack.promises import promised
 from sfumato.attack.subject import Ints, Subject
 from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import above, at_least
 from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ParameterError
 
 BINS = 20
 """Numbers with more than twice as many different values are read in so many bins of about equal size."""
@@ -30,7 +31,8 @@ class DeFinetti:
     It costs him a few passes over the table, and no knowledge beside the release. On a generalized table the groups are
     the classes and the rows are the people of his register.
 
-    The naive guesser here reads the release, but each group by itself; so the excess is what the method gives away.
+    The naive guesser here reads the release, but does not learn from it: he takes the better of a fitting row's group,
+    of all rows that fit together, and of the most frequent value. So the excess is what the method gives away.
     Control people are guessed by what was learned, without a group: what works on them is statistics, not a leak.
 
     Source: Kifer 2009.
@@ -60,10 +62,14 @@ class DeFinetti:
         """Why it cannot be made on this subject; empty if it can."""
         if not subject.sensitive:
             return "there is no sensitive column"
+        if not subject.release.height:
+            return "the release has no rows"
         return "" if subject.quasi else "there is no quasi-identifier to learn from"
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
-        """Learn, guess, and count; the limit is what the claims allow where nothing else is said."""
+        """Learn, guess, and count."""
+        if reason := self.fits(subject):
+            raise ParameterError(f"subject cannot be attacked: {reason}")
         column = self.column or subject.sensitive[0]
         found = shown(subject, column)
         draw = chance.generator()
@@ -72,33 +78,39 @@ class DeFinetti:
         truth = codes_of(people, column, found.values)
         reader = _Reader.of(subject)
         if subject.groups is None:
-            rows, unit = subject.people, homes(subject, subject.people)
+            register, unit = subject.people, homes(subject, subject.people)
         else:
-            rows, unit = subject.release, found.unit
-        features = reader.read(rows)
+            register, unit = subject.release, found.unit
+        features = reader.read(register)
         learned = self._learned(found, features, unit, reader.widths, draw)
         if subject.groups is None:
             scores = _of_register(learned, found, features, unit, chosen)
         else:
             scores = _of_rows(learned, found, features, subject, people)
-        naive = likely(subject, found, people)
-        plain = np.broadcast_to(found.overall, naive.shape)
-        guesses = max(right(naive, truth).sum(), right(plain, truth).sum())
+        plain = right(np.broadcast_to(found.overall, scores.shape), truth)
+        group = _by_group(subject, found, people, unit[chosen] if subject.groups is None else None)
+        naive = group[np.arange(len(truth)), np.maximum(truth, 0)] * (truth >= 0)
+        rows = right(likely(subject, found, people), truth)
+        guesses = max(naive.sum(), plain.sum(), rows.sum())
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="the quasi-identifiers of everybody in the release",
             does=f"name somebody's {column}, by learning from all groups at once",
-            rate=Rate(hits=float(right(scores, truth).sum()), trials=len(truth), failed=int((scores.sum(1) == 0).sum())),
+            rate=Rate(
+                hits=float(right(scores, truth).sum()), trials=len(truth), failed=int((scores.sum(1) == 0).sum())
+            ),
             naive=Rate(hits=float(guesses), trials=len(truth)),
             control=self._control(subject, learned, found, reader, column, chance),
-            limit=limit or limit_of(subject, column, len(found.values)),
+            limit=limit,
             worst=float(scores.max()) if scores.size else None,
-            figures={
-                "by_group": float(right(naive, truth).mean()) if len(truth) else 0.0,
-                "by_most_frequent_value": float(right(plain, truth).mean()) if len(truth) else 0.0,
+            figures=promised(subject, column, len(found.values))
+            | {
+                "by_group": float(naive.mean()) if len(truth) else 0.0,
+                "by_all_rows_that_fit": float(rows.mean()) if len(truth) else 0.0,
+                "by_most_frequent_value": float(plain.mean()) if len(truth) else 0.0,
             },
-            note="the naive guesser reads each group by itself",
+            note="the naive guesser reads the groups and does not learn from them",
         )
 
     def _learned(
@@ -144,7 +156,9 @@ class _Reader:
 
     def read(self, rows: pl.DataFrame) -> Ints:
         read = [
-            codes_of(rows, name, tuple(place)) if len(set(place.values())) == len(place) else _looked_up(rows, name, place)
+            codes_of(rows, name, tuple(place))
+            if len(set(place.values())) == len(place)
+            else _looked_up(rows, name, place)
             for name, place in zip(self.names, self.places, strict=True)
         ]
         return np.stack(read)
@@ -161,6 +175,16 @@ def _binned(texts: list[str]) -> dict[str, int]:
         return {text: at for at, text in enumerate(texts)}
     rank = np.argsort(np.argsort(numbers))
     return dict(zip(texts, (rank * BINS // len(texts)).tolist(), strict=True))
+
+
+def _by_group(subject: Subject, found: Shown, people: pl.DataFrame, home: Ints | None) -> Reals:
+    """How often each value is named by who takes one row that fits, and its group's most frequent value."""
+    shares = found.shares
+    best = (shares >= shares.max(axis=1, keepdims=True) * (1 - 1e-9)).astype(np.float64)
+    named = best / best.sum(axis=1, keepdims=True)
+    if home is None:
+        return pooled(subject, by_label(subject, found.unit, named), people)
+    return np.where(home[:, None] >= 0, named[np.maximum(home, 0)], 0.0)
 
 
 def _of_register(learned: Learned, found: Shown, features: Ints, unit: Ints, chosen: Ints) -> Reals:
@@ -183,10 +207,6 @@ def _of_rows(learned: Learned, found: Shown, features: Ints, subject: Subject, p
     pairs = Entries.of(found, found.unit)
     weight = assign(learned, pairs, features)
     _, sizes, of_row = subject.classes
-    by_class = np.bincount(
-        of_row[pairs.row] * len(found.values) + pairs.value, weight, len(sizes) * len(found.values)
-    ).reshape(len(sizes), len(found.values))
-    person, place = fitting_pairs(subject, people)
-    scores = np.zeros((people.height, len(found.values)))
-    np.add.at(scores, person, by_class[place])
-    return np.asarray(scores / np.maximum(scores.sum(axis=1, keepdims=True), 1e-300))
+    slot = of_row[pairs.row] * len(found.values) + pairs.value
+    by_class = np.asarray(np.bincount(slot, weight, len(sizes) * len(found.values)), np.float64)
+    return pooled(subject, by_class.reshape(len(sizes), len(found.values)), people)

@@ -19,7 +19,9 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 
 _LEARNERS = 200
-"""So many lines are compared with every row to learn how columns err."""
+"""So many lines are compared with every row to learn how columns err,"""
+_PAIRS = 20_000_000
+"""or as many as make so many pairs, but not below 50."""
 _MANY = 20000
 """From so many classes on, a line is scored only beside classes that agree in one of two selective columns."""
 _KEPT = 20
@@ -81,8 +83,8 @@ class FellegiSunter:
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
-        if not subject.quasi:
-            return "there are no quasi-identifiers"
+        if not subject.quasi or not subject.people.height:
+            return "there are no quasi-identifiers of anybody"
         if unknown := [name for name in self.block if name not in subject.quasi]:
             return f"{unknown[0]!r} is no quasi-identifier"
         return "" if subject.release.height else "the release has no rows"
@@ -143,14 +145,14 @@ class FellegiSunter:
         """Give each line the class for which most speaks, the best first, as long as the class has rows left."""
         draws = chance.generator().spawn(3)[2]
         compared = Comparison.of(subject, register, self.near)
-        some = np.sort(draws.permutation(compared.lines)[:_LEARNERS]).astype(np.int64)
+        learners = max(min(_LEARNERS, _PAIRS // max(len(compared.sizes), 1)), 50)
+        some = np.sort(draws.permutation(compared.lines)[:learners]).astype(np.int64)
         learned = learn(compared, some)
-        weights, blocks = learned.weights, self._blocks(subject, compared)
-        pairs = [_best(compared, line, blocks, weights, draws) for line in range(compared.lines)]
-        line = np.repeat(np.arange(compared.lines), [len(found) for found, _ in pairs])
-        classes = np.concatenate([found for found, _ in pairs]) if pairs else np.zeros(0, np.int64)
-        scores = np.concatenate([score for _, score in pairs]) if pairs else np.zeros(0)
-        enough = (scores > 1e-9) & (learned.surely(scores) >= self.surely)
+        blocks = self._blocks(subject, compared)
+        pairs = [_best(compared, line, blocks, learned, draws) for line in range(compared.lines)]
+        line = np.repeat(np.arange(compared.lines), [len(found) for found, _, _ in pairs])
+        classes, scores, surely = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        enough = (scores > 1e-9) & (surely >= self.surely)
         given, got = _greedy(line[enough], classes[enough], scores[enough], compared, draws)
         return Links(classes=given, weights=got, learned=learned)
 
@@ -165,16 +167,18 @@ class FellegiSunter:
 
 
 def _best(
-    compared: Comparison, line: int, blocks: tuple[int, ...], weights: Floats, draws: np.random.Generator
-) -> tuple[Ints, Floats]:
-    """The classes for which most speaks; who is equal is drawn by lot."""
+    compared: Comparison, line: int, blocks: tuple[int, ...], learned: Learned, draws: np.random.Generator
+) -> tuple[Ints, Floats, Floats]:
+    """The classes for which most speaks, how much, and how probable it is; who is equal is drawn by lot."""
     near = compared.agreeing(line, blocks)
-    scores = compared.scores(line, near, weights)
+    scores = compared.scores(line, near, learned.weights)
+    total = float((np.exp(np.clip(scores, -500, 500)) * compared.sizes[near]).sum())
     if len(near) > _KEPT:
         lots = scores + 1e-9 * draws.random(len(near))
         kept = np.argpartition(-lots, _KEPT)[:_KEPT]
         near, scores = near[kept], scores[kept]
-    return near, scores
+    ratios = np.exp(np.clip(scores, -500, 500))
+    return near, scores, learned.surely(ratios, total, int(compared.sizes.sum()))
 
 
 def _greedy(

@@ -11,6 +11,9 @@ import polars as pl
 from sfumato.attack.assigning import Reals, texts_of
 from sfumato.attack.subject import Ints, Mask, Subject
 
+HALVING = ("mondrian", "top-down")
+"""Algorithms that cut numbers in two wherever it suits them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Finer:
@@ -42,7 +45,8 @@ class Finer:
 def finer_tables(subject: Subject, people: pl.DataFrame, home: Ints) -> Iterator[Finer]:
     """One column one step finer, for each column, and the table as it was before any generalization.
 
-    One step is down a public tree; without one it is to the values, or for numbers to two halves at the median.
+    One step is down a public tree; without one it is to the values, or, where the algorithm cuts numbers freely, to two
+    halves at the median.
     """
     classes = len(subject.classes[1])
     steps = [_step(subject, people, home, column) for column in range(len(subject.quasi))]
@@ -64,8 +68,8 @@ def _step(subject: Subject, people: pl.DataFrame, home: Ints, column: int) -> In
     tree = subject.trees.get(name)
     if tree:
         return _below(texts_of(people, name), label, subject.meanings[name].labels, tree)
-    value = subject.coded(people.select(subject.quasi))[column].astype(np.int64)
-    if name not in subject.numeric:
+    value: Ints = subject.coded(people.select(subject.quasi))[column].astype(np.int64)
+    if name not in subject.numeric or subject.algorithm not in HALVING:
         return value
     numbers = people[name].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     return _halves(numbers, home)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attack.neighbours import Space
-from sfumato.attack.subject import Ints, Subject
+from sfumato.attack.subject import Subject
 from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
@@ -87,7 +87,7 @@ class Linkability:
         hits = 0.0
         for person in range(people.height):
             if self.neighbours == 1:
-                hits += _met(left.nearest(person)[1], right.nearest(person)[1], left.sizes)
+                hits += _met(left, right, person)
             else:
                 one, other = (space.drawn(person, self.neighbours, draws) for space in (left, right))
                 hits += bool(np.intersect1d(one, other).size)
@@ -99,7 +99,12 @@ class Linkability:
         return Rate(hits=min(max(meet, 0.0), 1.0) * trials, trials=trials)
 
 
-def _met(left: Ints, right: Ints, sizes: Ints) -> float:
-    """The chance that one row drawn from either side's classes is the same."""
-    common = np.intersect1d(left, right, assume_unique=True)
-    return float(sizes[common].sum()) / (float(sizes[left].sum()) * float(sizes[right].sum()))
+def _met(left: Space, right: Space, person: int) -> float:
+    """The chance that one row drawn from the nearest on either side is the same."""
+    one, other = left.nearest(person)[1], right.nearest(person)[1]
+    many, few = int(left.sizes[one].sum()), int(right.sizes[other].sum())
+    if many < few:
+        left, right, one, other = right, left, other, one
+    there = np.zeros(len(left.sizes), np.bool_)
+    there[one] = True
+    return float(there[left.of_row[right.members(other)]].sum()) / (many * few)

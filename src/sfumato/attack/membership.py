@@ -147,7 +147,7 @@ def _beside(meaning: Meaning) -> Reals:
     return found
 
 
-def _nearest(columns: list[_Column], kept: NDArray[np.int64], people: pl.DataFrame) -> Reals:
+def _nearest(columns: list[_Column], kept: Codes, people: pl.DataFrame) -> Reals:
     """For each person the smallest distance to a released row, averaged over columns."""
     codes = [column.coded(people) for column in columns]
     found = np.ones(people.height, np.float64)

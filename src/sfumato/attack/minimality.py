@@ -16,6 +16,7 @@ from sfumato.attack.subject import Ints, Mask, Subject
 from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ParameterError
 
 Scope = Literal["auto", "class", "table"]
 FULL_DOMAIN = ("optimal", "samarati", "incognito", "datafly", "greedy")
@@ -64,11 +65,15 @@ class Minimality:
             return "there is no sensitive column"
         if subject.groups is not None:
             return "nothing was generalized: the sensitive column is published apart"
+        if not subject.release.height:
+            return "the release has no rows"
         column = self.column or subject.sensitive[0]
         return "" if promises(subject, column, 2) else f"no claim bounds how frequent a value of {column!r} may be"
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Work out the beliefs, bet where they are high, and count."""
+        if reason := self.fits(subject):
+            raise ParameterError(f"subject cannot be attacked: {reason}")
         column = self.column or subject.sensitive[0]
         found = shown(subject, column)
         watch = [self._watched(one, found) for one in promises(subject, column, len(found.values))]
@@ -81,8 +86,6 @@ class Minimality:
         pool = singled if len(singled) else np.arange(len(home))
         chosen = np.sort(chance.generator().permutation(pool)[: self.trials])
         truth = codes_of(subject.people[chosen], column, found.values)
-        share = [one.share for one, _ in watch if one.share < 1]
-        bound = Limit(value=min(share), why=watch[0][0].why) if share else None
         return Finding(
             attack=self.name,
             threat=self.threat,
@@ -95,10 +98,11 @@ class Minimality:
             ),
             naive=Rate(hits=float(_same_class(shares[chosen], bets[chosen]).sum()), trials=len(chosen)),
             control=self._control(subject, column, found, singled, bets),
-            limit=limit or bound,
-            worst=float(beliefs.max()) if beliefs.size else None,
+            limit=limit,
+            worst=float(bets.max()) if len(singled) else None,
             figures={
                 "believed": float(bets[chosen].max(axis=1).mean()) if len(chosen) else 0.0,
+                "allowed_by_claims": min(one.share for one, _ in watch),
                 "singled_out": len(singled) / max(len(home), 1),
                 "classes_with_a_raised_belief": float(raised.mean()) if raised.size else 0.0,
                 "classes": float(len(found.counts)),

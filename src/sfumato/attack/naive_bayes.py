@@ -55,7 +55,7 @@ class Entries:
         return weight
 
     def _by_slot(self, weight: Reals) -> Reals:
-        return np.bincount(self.slot, weight, len(self.wanted))
+        return np.asarray(np.bincount(self.slot, weight, len(self.wanted)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attack.readings import Floats, ends, numbers
-from sfumato.attack.subject import Codes, Ints, Mask, Subject
+from sfumato.attack.subject import Codes, Ints, Subject
 
 _MANY = 4096
 """From so many classes on, the search leaves out what cannot be near any more."""
@@ -31,10 +31,14 @@ class Numeric:
     low: Floats
     high: Floats
     values: Floats
+    points: bool
+    """Whether every label is a number."""
 
     def distances(self, person: int, classes: NDArray[np.int64] | slice) -> Floats:
         """From a person to some classes."""
         value = self.values[person]
+        if self.points and not np.isnan(value):
+            return np.asarray(np.abs(self.low[classes] - value))
         apart = np.maximum(self.low[classes] - value, value - self.high[classes])
         np.nan_to_num(apart, copy=False, nan=1.0, neginf=0.0)
         return np.asarray(np.clip(apart, 0.0, 1.0, out=apart))
@@ -46,11 +50,11 @@ class Wordy:
 
     labels: Codes
     values: Codes
-    apart: Mask
+    apart: Floats
 
     def distances(self, person: int, classes: NDArray[np.int64] | slice) -> Floats:
         """From a person to some classes."""
-        return np.asarray(self.apart[self.values[person]].take(self.labels[classes]).astype(np.float64))
+        return np.asarray(self.apart[self.values[person]].take(self.labels[classes]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,17 +68,20 @@ class Space:
     """Where its rows begin."""
     rows: Ints
     """The rows, one class after the other."""
+    of_row: Ints
+    """The class of each row."""
 
     @classmethod
     def of(cls, subject: Subject, people: pl.DataFrame, columns: tuple[str, ...]) -> Space:
         """The columns of a release that are compared, and the people who are looked for."""
-        labels, sizes, of_row = subject.classes
         place = {name: number for number, name in enumerate(subject.quasi)}
+        labels, sizes, of_row = _classes(subject, [place[name] for name in columns])
+        place_of = {name: number for number, name in enumerate(columns)}
         coded = subject.coded(people)
         made = [
-            _numeric(subject, name, labels[place[name]], people)
+            _numeric(subject, name, labels[place_of[name]], people)
             if name in subject.numeric
-            else _wordy(subject, name, labels[place[name]], coded[place[name]])
+            else _wordy(subject, name, labels[place_of[name]], coded[place[name]])
             for name in columns
         ]
         return cls(
@@ -82,6 +89,7 @@ class Space:
             sizes=sizes,
             starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
             rows=np.argsort(of_row, kind="stable").astype(np.int64),
+            of_row=of_row,
         )
 
     def nearest(self, person: int, count: int = 1) -> tuple[Ints, Ints]:
@@ -126,6 +134,15 @@ class Space:
         return near, partial[near] + _summed(rest, person, near)
 
 
+def _classes(subject: Subject, columns: list[int]) -> tuple[Codes, Ints, Ints]:
+    """The different labels in some columns: a row of codes per column, how many rows, each row's."""
+    labels, sizes, of_row = subject.classes
+    found, of_class = np.unique(labels[columns], axis=1, return_inverse=True)
+    of_class = of_class.reshape(-1)
+    rows = np.bincount(of_class, weights=sizes, minlength=found.shape[1]).astype(np.int64)
+    return found.astype(np.int32), rows, of_class[of_row].astype(np.int64)
+
+
 def _summed(columns: tuple[Numeric | Wordy, ...], person: int, classes: Ints) -> Floats:
     total = np.zeros(len(classes), np.float64)
     for column in columns:
@@ -149,10 +166,12 @@ def _numeric(subject: Subject, name: str, labels: Codes, people: pl.DataFrame) -
     known = known[np.isfinite(known)]
     scale = float(known.max() - known.min()) if len(known) else 0.0
     scale = scale or 1.0
-    return Numeric(low=low[labels] / scale, high=high[labels] / scale, values=values / scale)
+    points = bool(np.isfinite(low).all() and (low == high).all())
+    return Numeric(low=low[labels] / scale, high=high[labels] / scale, values=values / scale, points=points)
 
 
 def _wordy(subject: Subject, name: str, labels: Codes, values: Codes) -> Wordy:
     covers = subject.meanings[name].covers
     unknown = covers.all(axis=1, keepdims=True)
-    return Wordy(labels=labels, values=values, apart=~np.concatenate([covers, unknown], axis=1).T.copy())
+    apart = (~np.concatenate([covers, unknown], axis=1)).T.astype(np.float64)
+    return Wordy(labels=labels, values=values, apart=np.ascontiguousarray(apart))

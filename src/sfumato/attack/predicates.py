@@ -19,6 +19,9 @@ from sfumato.attack.subject import Codes, Mask, Subject
 
 Rows = NDArray[np.int64]
 
+_BLOCK = 2048
+"""So many are looked at first: two who fit among them settle it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
@@ -130,11 +133,16 @@ class Sheet:
         first = min(range(len(predicate)), key=lambda c: places[c][1] - places[c][0])
         low, high = places[first]
         rows = self.columns[predicate[first].column].order[low:high]
-        for condition in (predicate[first], *predicate[:first], *predicate[first + 1 :]):
-            if not len(rows):
-                return False
+        found, start, length = 0, 0, _BLOCK
+        while start < len(rows) and found < 2:
+            found += self._fitting(predicate, rows[start : start + length])
+            start, length = start + length, 8 * length
+        return found == 1
+
+    def _fitting(self, predicate: Predicate, rows: Rows) -> int:
+        for condition in predicate:
             rows = rows[self.columns[condition.column].fit(condition, rows)]
-        return len(rows) == 1
+        return len(rows)
 
 
 def hits(sheet: Sheet, predicates: Sequence[Predicate]) -> int:

@@ -46,9 +46,19 @@ def promises(subject: Subject, column: str, different: int) -> tuple[Promise, ..
 
 
 def limit_of(subject: Subject, column: str, different: int) -> Limit | None:
-    """The highest rate of right guesses that the promises about every value of a column allow."""
+    """The highest rate of right guesses that the promises about every value of a column allow, if read so.
+
+    The models bound shares within a class. Who reads that as a bound on what anybody can infer hands this to an attack
+    as its limit.
+    """
     found = [one for one in promises(subject, column, different) if not one.values and one.share < 1]
     return min((Limit(value=one.share, why=one.why) for one in found), key=lambda one: one.value, default=None)
+
+
+def promised(subject: Subject, column: str, different: int) -> dict[str, float]:
+    """The same as a figure of a finding; nothing where nothing is promised about every value."""
+    found = limit_of(subject, column, different)
+    return {} if found is None else {"allowed_by_claims": found.value}
 
 
 def size_of(subject: Subject) -> int:
@@ -74,7 +84,7 @@ def _read(name: str, given: Mapping[str, Any], column: str, different: int) -> I
                 yield Promise(share=float(rule["limit"]), values=(rule["value"],), why=why)
 
 
-def _entropy(l: float, different: int) -> float:  # noqa: E741
+def _entropy(l: float, different: int) -> float:
     """The share that a value cannot pass where the entropy is ln l or more and there are so many values.
 
     >>> round(_entropy(2, 2), 3), round(_entropy(2, 3), 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf, isnan, nan
 
 import numpy as np
@@ -14,6 +15,8 @@ from sfumato.describe.spans import read_interval
 
 Floats = NDArray[np.float64]
 
+_BOX = re.compile(r"\[(.*) - (.*)\]")
+
 
 def numbers(cells: pl.Series) -> Floats:
     """The numbers of some cells; NaN for what is none."""
@@ -23,8 +26,8 @@ def numbers(cells: pl.Series) -> Floats:
 def ends(meaning: Meaning) -> tuple[Floats, Floats]:
     """The smallest and the largest number that each label may stand for; NaN where it names none.
 
-    A number stands for itself. Other labels stand for the values that they cover; one that covers all values stands for
-    every number; one that covers nobody for what its spelling says.
+    A number stands for itself, an interval for what its spelling says, a star for every number; other labels, such as
+    the names of a tree, for the values that they cover.
 
     >>> low, high = ends(Meaning(labels=("*", "7"), values=("1", "9"), covers=np.array([[1, 1], [0, 0]], np.bool_)))
     >>> low.tolist(), high.tolist()
@@ -41,13 +44,12 @@ def _number(text: str) -> float:
 
 
 def _ends(label: str, covered: Floats) -> tuple[float, float]:
-    point = _number(label)
-    if not isnan(point):
-        return point, point
     if label == "*":
         return -inf, inf
-    known = covered[~np.isnan(covered)]
-    if len(known):
-        return float(known.min()), float(known.max())
     interval = read_interval(label)
-    return (nan, nan) if interval is None else (interval.low, interval.high)
+    if interval is not None:
+        return interval.low, interval.high if interval.closed else float(np.nextafter(interval.high, -inf))
+    if (box := _BOX.fullmatch(label)) and not isnan(_number(box[1]) + _number(box[2])):
+        return _number(box[1]), _number(box[2])
+    known = covered[~np.isnan(covered)]
+    return (float(known.min()), float(known.max())) if len(known) else (nan, nan)

@@ -56,3 +56,20 @@ def risk(sizes: NDArray[np.int64], population: NDArray[np.int64] | None = None) 
         at_risk=float(sizes[sizes < 5].sum() / rows),
         population_known=population is not None,
     )
+
+
+def individual_risk(sizes: NDArray[np.int64], population: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The expected 1/F of rows whose class has f members in a sample, where F itself is only estimated.
+
+    Claim: with p = f / estimated F, and F distributed as in the model of Benedetti and Franconi, the risk is
+        p^f / f times 2F1(f, f; f + 1; 1 - p): p/(1-p) ln(1/p) for f = 1. It is 1/f where the sample is the population.
+    Source: Benedetti and Franconi 1998; the individual risk of sdcMicro (Templ, Kowarik and Meindl 2015).
+
+    >>> individual_risk(np.array([1, 2]), np.array([10.0, 2.0])).round(3).tolist()
+    [0.256, 0.5]
+    """
+    from scipy.special import hyp2f1
+
+    f = sizes.astype(np.float64)
+    p = np.clip(f / population, 1e-12, 1.0)
+    return np.asarray(p**f / f * hyp2f1(f, f, f + 1, 1 - p))

@@ -169,8 +169,8 @@ def _extremes(release: Sheet) -> Iterator[Predicate]:
 def _guessed(subject: Subject, name: str, known: dict[str, Floats], draws: np.random.Generator) -> Condition:
     """A random statement about a column, from the values that it can have: equal or not, above or below."""
     if name not in known:
-        value = int(draws.integers(max(len(subject.meanings[name].values), 1)))
-        return Condition(column=name, value=value, negated=bool(draws.integers(2)))
+        word = int(draws.integers(max(len(subject.meanings[name].values), 1)))
+        return Condition(column=name, value=word, negated=bool(draws.integers(2)))
     value = float(draws.choice(known[name])) if len(known[name]) else 0.0
     kinds = (
         Condition(column=name, low=value, high=value),

@@ -38,6 +38,15 @@ def metrics(as_json: Json = False) -> None:
     _show(["metric", "what it measures", "better", "range"], rows, as_json)
 
 
+def attacks(as_json: Json = False) -> None:
+    """List the attacks on releases, with what each threatens."""
+    from sfumato.workflow.attack_catalog import ATTACKS, QUICK
+
+    made = {name: make(20) for name, make in ATTACKS.items()}
+    rows = [[name, one.threat, _first(type(one)), "yes" if name in QUICK else ""] for name, one in made.items()]
+    _show(["attack", "threat", "the adversary", "in every release"], rows, as_json)
+
+
 def _show(headers: list[str], rows: list[list[str]], as_json: bool) -> None:
     if as_json:
         say_json([dict(zip(headers, row, strict=True)) for row in rows])

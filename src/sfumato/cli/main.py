@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli import apply, budget, catalog, demo, frontier, profile, query, release, verify
+from sfumato.cli import apply, attack, budget, catalog, demo, frontier, profile, query, release, verify
 from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError
 from sfumato.version import __version__
 
@@ -40,12 +40,14 @@ for verb in (
     profile.profile,
     release.release,
     verify.verify,
+    attack.attack,
     apply.apply,
     frontier.frontier,
     query.query,
     catalog.models,
     catalog.algorithms,
     catalog.metrics,
+    catalog.attacks,
 ):
     app.command()(_interruptible(verb))
 ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")

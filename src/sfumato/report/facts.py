@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sfumato.attack.risk import Risk
+from sfumato.attack.trials import Finding
 from sfumato.publish.trail import Trail
 from sfumato.release.claims import Claim
 from sfumato.utility.classification import Errors
@@ -123,3 +124,7 @@ class ReportFacts:
     """What a learner makes of it; in an inside report only."""
     marks: tuple[str, ...] = ()
     """Warnings that belong on the first screen."""
+    findings: tuple[Finding, ...] = ()
+    """What the attacks found."""
+    skipped_attacks: Mapping[str, str] = field(default_factory=dict)
+    """The attacks that could not be made, with the reason."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sfumato.attack.trials import Finding
 from sfumato.report.facts import ClaimFacts
 
 Kind = Literal["trajectory", "set", "table"]
@@ -166,3 +167,5 @@ class ItemFacts:
     """Warnings that belong on the first screen."""
     notes: tuple[str, ...] = ()
     """Remarks on how the release was made."""
+    findings: tuple[Finding, ...] = ()
+    """What the attacks found."""

@@ -6,7 +6,7 @@ from sfumato.report import items_words
 from sfumato.report.items_charts import item_pictures
 from sfumato.report.items_facts import ItemFacts
 from sfumato.report.items_sequences import MOST_BARS, MOST_PATHS, told
-from sfumato.report.page import environment
+from sfumato.report.page import audit_shown, environment
 
 MOST_STEPS = 50
 """How many steps of the search are listed."""
@@ -22,6 +22,7 @@ def render(facts: ItemFacts) -> str:
         .get_template("items.html.j2")
         .render(
             facts=facts,
+            audit=audit_shown(facts.findings, {}),
             sections=sections(facts),
             pictures=item_pictures(facts, found),
             verdict=items_words.verdict(facts),
@@ -45,6 +46,7 @@ def sections(facts: ItemFacts) -> tuple[tuple[str, str], ...]:
     named = (
         ("promises", "What the promises mean", True),
         ("columns", "Columns", True),
+        ("attacks", "Attacks", True),
         ("places", "Places and times", "trajectory" in kinds),
         ("items", "Most frequent items", bool(kinds - {"trajectory"})),
         ("sequences", "Frequent sets", True),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from sfumato.attack.trials import Finding
 from sfumato.report import charts, figures, words
+from sfumato.report.audit import Verdict, pictured, skipped_words, verdicts
 from sfumato.report.charts import Picture
 from sfumato.report.facts import ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.report.trails import MOST, trail_pictures
@@ -21,6 +23,7 @@ SECTIONS = (
     ("readings", "Unknown cells"),
     ("risk", "Risk"),
     ("groups", "Sizes of the groups"),
+    ("attacks", "Attacks"),
     ("columns", "Columns"),
     ("loss", "Information lost"),
     ("suppressed", "Suppressed records"),
@@ -59,6 +62,7 @@ def render(facts: ReportFacts) -> str:
         .render(
             facts=facts,
             pictures=_pictures(facts),
+            audit=audit_shown(facts.findings, facts.skipped_attacks),
             sections=SECTIONS,
             most_steps=MOST,
             part=words.suppressed_share(facts),
@@ -69,6 +73,23 @@ def render(facts: ReportFacts) -> str:
             largest=sizes[-1][0] if sizes else 0,
         )
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditShown:
+    """What the attacks found, as the page shows it."""
+
+    verdicts: tuple[Verdict, ...]
+    """In words."""
+    picture: Picture | None
+    """As intervals."""
+    skipped: list[str]
+    """What could not be tried."""
+
+
+def audit_shown(findings: Sequence[Finding], skipped: Mapping[str, str]) -> AuditShown:
+    """What the attacks found, ready for a template."""
+    return AuditShown(verdicts=verdicts(findings), picture=pictured(findings), skipped=skipped_words(skipped))
 
 
 def limit_on_size(facts: ReportFacts) -> int | None:

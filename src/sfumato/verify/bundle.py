@@ -21,6 +21,7 @@ from sfumato.release.bundle import MANIFEST, REPORT, sha256
 from sfumato.release.manifest import load, plain, seal_holds
 from sfumato.release.published import Published, count_column
 from sfumato.utility.view import Metric
+from sfumato.verify.attacks import attacks_fit
 from sfumato.verify.checks import Check, Verification, rounded, same, shown
 from sfumato.verify.consistency import consistent, evidence_fits
 from sfumato.verify.evidence import all_stars, counted_alike, evidence, groups_apart, required
@@ -228,7 +229,7 @@ def _utility(manifest: dict[str, Any], classes: Classes, known: Known) -> Iterab
     target = any(column["role"] == "target" for column in manifest["data"]["columns"])
     absent = [name for name in known.stated(target=target) if name not in manifest["utility"]]
     yield same("metrics that are not stated", absent, [])
-    yield same("attacks", manifest["attacks"], [])
+    yield from attacks_fit(manifest["attacks"])
     found = losses(manifest, classes, known)
     for name, value in found.items():
         stated = manifest["utility"][name]

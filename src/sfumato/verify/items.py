@@ -15,6 +15,7 @@ from sfumato.group.transactions import Secret, Transactions
 from sfumato.models.items import ItemModel
 from sfumato.release.claims import Claim
 from sfumato.release.manifest import plain
+from sfumato.verify.attacks import attacks_fit
 from sfumato.verify.checks import Check, rounded
 
 KIND = "itemized"
@@ -148,4 +149,4 @@ def _figures(manifest: Mapping[str, Any]) -> Iterable[Check]:
     if untouched and any(float(utility[name]) for name in shares):
         bad.append("losses of a table that lost nothing")
     yield Check(what="losses", holds=not bad, detail=str(bad or "possible"))
-    yield Check(what="attacks", holds=manifest["attacks"] == [], detail="none")
+    yield from attacks_fit(manifest["attacks"])

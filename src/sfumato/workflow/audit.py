@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+
+from sfumato.attack.fellegi_sunter import FellegiSunter
 from sfumato.attack.subject import Subject
 from sfumato.attack.trials import Finding, Outcome
 from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ClaimRefuted, PlanError, listed, nearest
+from sfumato.ground.errors import ClaimRefuted, DataError, PlanError, listed, nearest
 from sfumato.ground.work import Work
 from sfumato.release.manifest import plain
-from sfumato.workflow.attack_catalog import ATTACKS, Attack
+from sfumato.workflow.attack_catalog import ATTACKS, QUICK, Attack
 from sfumato.workflow.attack_plan import TRIALS, AttackPlan
 from sfumato.workflow.limits import limit_of
 from sfumato.workflow.making import load_table
@@ -61,14 +65,15 @@ def audited(subject: Subject, asked: AttackPlan, work: Work, chance: Chance) -> 
             skipped[name] = why
             continue
         column = subject.sensitive[0] if subject.sensitive else None
-        findings.append(attack.run(subject, chance, limit_of(attack.threat, subject.claims, column=column)))
+        findings.append(attack.run(subject, chance, limit_of(attack, subject.claims, column=column)))
     work.advance("attack", 1, 1)
     return Audit(findings=tuple(findings), skipped=skipped)
 
 
 def named(names: Iterable[str], *, trials: int = TRIALS) -> dict[str, Attack]:
-    """The attacks of these names; all where none is named."""
-    wanted = tuple(names) or tuple(ATTACKS)
+    """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
+    wanted = tuple(names) or QUICK
+    wanted = tuple(ATTACKS) if wanted == ("all",) else wanted
     for name in wanted:
         if name not in ATTACKS:
             raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, ATTACKS)} Known: {listed(ATTACKS)}")
@@ -108,6 +113,7 @@ def audit(
     folder: str | Path,
     original: object,
     *,
+    known: object = None,
     control: object = None,
     plan: Plan | None = None,
     attacks: Iterable[str] = (),
@@ -116,12 +122,38 @@ def audit(
     work: Work | None = None,
 ) -> Audit:
     """Attack a bundle, given the table it was made from; ``original`` and ``control`` are files or frames."""
-    used = plan or None
-    subject = bundle_subject(
-        Path(folder), _table(original, used), control=None if control is None else _table(control, used), plan=plan
-    )
+    theirs = None if control is None else _table(control, plan)
+    subject = bundle_subject(Path(folder), _table(original, plan), control=theirs, plan=plan)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials)
-    return audited(subject, asked, work or Work(), Chance(seed=seed))
+    found = audited(subject, asked, work or Work(), Chance(seed=seed))
+    if known is None:
+        return found
+    linked = _registered(subject, _table(known, plan), trials, Chance(seed=seed))
+    return replace(found, findings=(linked, *found.findings))
+
+
+def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
+    """Link a register to the release; its lines are about the people of the original, in the same order."""
+    if register.rows != subject.people.height:
+        raise DataError(
+            f"{register.source} has {register.rows:,} lines, but the original has {subject.people.height:,} rows; a "
+            "register has a line for each of them, in the same order, with empty cells where it knows nothing"
+        )
+    shared = [name for name in subject.quasi if name in register.names]
+    if not shared:
+        raise DataError(f"{register.source} has none of the quasi-identifiers {listed(subject.quasi)}")
+    lines = register.frame.select(
+        [
+            register.frame[name].cast(pl.String)
+            if name in shared
+            else pl.Series(name, [None] * register.rows, pl.String)
+            for name in subject.quasi
+        ]
+    )
+    chosen = np.sort(chance.generator().permutation(register.rows)[:trials])
+    attack = FellegiSunter(trials=trials)
+    limit = limit_of(attack, subject.claims)
+    return attack.against(subject, lines[chosen], subject.people[chosen], chance, limit)
 
 
 def _table(data: object, plan: Plan | None) -> Table:

@@ -58,6 +58,8 @@ def facts(made: Release, *, inside: bool) -> ReportFacts:
         utility=_utility(made),
         algorithm=made.algorithm,
         why=made.why,
+        findings=made.audit.findings,
+        skipped_attacks=made.audit.skipped,
         effort=dict(made.outcome.effort),
         proven=made.outcome.proven,
         trail=made.outcome.trail if inside else made.public_trail,

@@ -128,7 +128,8 @@ def pick(
         raise PlanError("frontier: a private release must not be chosen by figures of the private table; use release")
     point = numbered(points(plan), number)
     check_output(Path(bundle), None, force=force)
-    made = release(Plan.parse(point.tree, folder=plan.folder), frame, work=work)
+    chosen = replace(Plan.parse(point.tree, folder=plan.folder), attack=plan.attack)
+    made = release(chosen, frame, work=work)
     return made, made.write(bundle, force=force)
 
 

@@ -64,7 +64,19 @@ def privacy_axes(records: Sequence[Record]) -> tuple[Axis, ...]:
         read=lambda record: min(record["smallest_class"].values()),
     )
     claims = [axis for axis in _claim_axes(made) if not _same(axis, smallest, made)]
-    return (*axes, smallest, *claims)
+    attacks = dict.fromkeys(name for record in made for name in record.get("attacks", {}))
+    return (*axes, smallest, *claims, *map(_attack, attacks))
+
+
+def _attack(name: str) -> Axis:
+    told = f"what attack {name} gains over guessing without the release"
+    return Axis(
+        name=f"attack {name}",
+        meaning=told,
+        better="lower",
+        how="share",
+        read=lambda record: record.get("attacks", {}).get(name),
+    )
 
 
 def utility_axes(metrics: Sequence[str], *, target: bool, private: bool = False) -> tuple[Axis, ...]:

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.workflow.audit import named
 from sfumato.workflow.columns import ColumnPlan
 from sfumato.workflow.draft import toml
 from sfumato.workflow.frontier_check import check_algorithms, check_grid, check_metrics
@@ -59,7 +60,7 @@ def points(plan: Plan) -> tuple[Point, ...]:
     many = len(algorithms) * prod(len(values) for values in grid.values())
     if many > MOST_POINTS:
         raise PlanError(f"frontier.grid: {many:,} points are more than {MOST_POINTS:,}; name fewer values")
-    bases = [{**tree, "algorithm": _algorithm(plan, one)} for one in algorithms]
+    bases = [{**tree, "algorithm": _algorithm(plan, one), "attack": _attack(plan)} for one in algorithms]
     check_metrics(plan)
     check_algorithms(bases, plan.folder)
     check_grid(bases, grid, plan.folder)
@@ -70,6 +71,16 @@ def points(plan: Plan) -> tuple[Point, ...]:
             changed = with_values(base, chosen)
             found.append(Point(number=len(found) + 1, algorithm=algorithm, parameters=chosen, tree=changed))
     return tuple(found)
+
+
+def _attack(plan: Plan) -> Tree:
+    """What every point is attacked by: what the frontier names, or nothing."""
+    if not plan.frontier.attacks:
+        return {"run": False}
+    if plan.itemized or "epsilon" in plan.privacy:
+        raise PlanError("frontier.attacks: only releases by privacy models of tables are attacked here")
+    named(plan.frontier.attacks)
+    return {"attacks": list(plan.frontier.attacks), "trials": plan.attack.trials}
 
 
 def numbered(every: Sequence[Point], number: int) -> Point:

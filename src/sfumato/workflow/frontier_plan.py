@@ -22,6 +22,8 @@ class FrontierPlan:
     """Tables like [algorithm]: a name, and options."""
     metrics: tuple[str, ...] = ()
     """The axes of utility."""
+    attacks: tuple[str, ...] = ()
+    """Attacks whose gain over guessing is an axis of privacy."""
     seconds: float | None = None
     """How long points may be begun."""
     jobs: int | None = None
@@ -32,7 +34,7 @@ class FrontierPlan:
     @classmethod
     def of(cls, keys: Keys) -> FrontierPlan:
         """Read the table; whether its names are known is asked when it is used."""
-        keys.only("algorithms", "metrics", "seconds", "jobs", "grid")
+        keys.only("algorithms", "metrics", "attacks", "seconds", "jobs", "grid")
         seconds, jobs = keys.number("seconds"), keys.whole("jobs")
         if seconds is not None and not seconds > 0:
             raise PlanError(f"{keys.at('seconds')} must be above 0, not {seconds}")
@@ -42,6 +44,7 @@ class FrontierPlan:
         return cls(
             algorithms=_algorithms(keys),
             metrics=_once(keys.texts("metrics"), keys.at("metrics")),
+            attacks=_once(keys.texts("attacks"), keys.at("attacks")),
             seconds=seconds,
             jobs=jobs,
             grid=dict(pair for key, value in grid.table.items() for pair in _lists(key, value, grid.at(key))),
@@ -56,7 +59,11 @@ class FrontierPlan:
         jobs: int | None = None,
     ) -> FrontierPlan:
         """With what the command line says instead."""
-        tree: dict[str, Any] = {"algorithms": list(self.algorithms), "metrics": list(self.metrics)}
+        tree: dict[str, Any] = {
+            "algorithms": list(self.algorithms),
+            "metrics": list(self.metrics),
+            "attacks": list(self.attacks),
+        }
         if algorithms is not None:
             tree["algorithms"] = [name.strip() for name in algorithms.split(",") if name.strip()]
             if not tree["algorithms"]:

@@ -87,6 +87,7 @@ def measured(made: Release) -> dict[str, Any]:
         "classes": made.classes.count,
         "smallest_class": made.smallest_class,
         "risk": made.risk,
+        "attacks": {one.attack: one.risk for one in made.audit.findings},
         "utility": dict(made.utility),
         "accuracy": None if problem.target is None else Trial(problem).released(made.outcome),
     }

@@ -59,6 +59,7 @@ def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:
         ),
         effort=dict(made.outcome.effort),
         marks=tuple(made.marks),
+        findings=made.audit.findings,
         notes=_notes(made),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -28,6 +28,9 @@ from sfumato.workflow.item_table import item_marks
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.release import SEEDED, as_written, refuse_key_inside, versions
 from sfumato.workflow.verify import verify
+
+if TYPE_CHECKING:
+    from sfumato.workflow.audit import Audit
 
 LOCAL = "items were left out of single records: supports of sets and sequences are not those of the original"
 QUERY_COUNT = 300
@@ -76,6 +79,13 @@ class ItemRelease:
     def recoded(self) -> tuple[RecodedColumn, ...]:
         """What became of each quasi-identifier."""
         return tuple(recoded(self.prepared, self.outcome, space) for space in self.prepared.problem.spaces)
+
+    @cached_property
+    def audit(self) -> Audit:
+        """What the attacks found; a release that gives away more than the plan allows is refused here."""
+        from sfumato.workflow.item_audit import item_audit
+
+        return item_audit(self)
 
     def write(self, folder: str | Path, *, force: bool = False) -> Verification:
         """Write the bundle: complete and verified from its bytes, or not at all."""
@@ -129,7 +139,7 @@ class ItemRelease:
                 },
                 "utility": dict(self.utility),
                 "search": dict(self.outcome.effort),
-                "attacks": [],
+                "attacks": self.audit.to_json(),
                 "report": {"file": REPORT, "sha256": report},
                 "versions": versions("numpy", "numba", "polars"),
             }

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -42,6 +42,9 @@ from sfumato.workflow.prepare import Prepared
 from sfumato.workflow.rules import Rule, rule_at
 from sfumato.workflow.studying import classification
 from sfumato.workflow.verify import verify
+
+if TYPE_CHECKING:
+    from sfumato.workflow.audit import Audit
 
 SEEDED = "made with a fixed seed: for studies only, not for publication"
 
@@ -103,6 +106,13 @@ class Release:
     def risk(self) -> dict[str, Any]:
         """Re-identification risks of the released rows."""
         return catalog().risk(required(self.classes, self.published))
+
+    @cached_property
+    def audit(self) -> Audit:
+        """What the attacks found; a release that gives away more than the plan allows is refused here."""
+        from sfumato.workflow.audit import release_audit
+
+        return release_audit(self)
 
     @property
     def format(self) -> str:
@@ -211,7 +221,7 @@ class Release:
                 "risk": self.risk,
                 "search": {**self.outcome.effort, "proven_optimal": self.outcome.proven},
                 "trail": None if self.public_trail is None else asdict(self.public_trail),
-                "attacks": [],
+                "attacks": self.audit.to_json(),
                 "report": {"file": REPORT, "sha256": report},
                 "versions": versions("numpy", "polars", "scipy"),
             }

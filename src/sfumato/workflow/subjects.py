@@ -23,6 +23,7 @@ from sfumato.verify.items import KIND as ITEMIZED
 from sfumato.verify.private import KIND as PRIVATE
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.plan import Plan
+from sfumato.workflow.private_subject import private_subject
 
 if TYPE_CHECKING:
     from sfumato.workflow.release import Release
@@ -51,8 +52,13 @@ def release_subject(made: Release, *, control: Table | None = None) -> Subject:
 def bundle_subject(folder: Path, original: Table, *, control: Table | None = None, plan: Plan | None = None) -> Subject:
     """A bundle with its original; the plan's hierarchies tell what labels cover, where those do not tell it."""
     manifest = load(folder / MANIFEST)
-    if manifest.get("kind") in (ITEMIZED, PRIVATE):
-        raise BundleError(f"{folder}: attacks on bundles of kind {manifest['kind']!r} are made by release itself")
+    if manifest.get("kind") == PRIVATE:
+        return private_subject(folder, manifest, original, control)
+    if manifest.get("kind") == ITEMIZED:
+        raise BundleError(
+            f"{folder}: paths and sets are attacked when they are released, where it is known whose record is whose; "
+            "the figures stand in its report"
+        )
     published = Published.from_json(manifest["data"])
     rows = read(folder / str(manifest["data"]["file"]), missing=published.missing).frame
     groups = None

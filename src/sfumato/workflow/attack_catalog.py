@@ -1,0 +1,60 @@
+"""The attacks on a whole release by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Protocol
+
+from sfumato.attack.background import Background
+from sfumato.attack.definetti import DeFinetti
+from sfumato.attack.fellegi_sunter import FellegiSunter
+from sfumato.attack.homogeneity import Homogeneity
+from sfumato.attack.inference import Inference
+from sfumato.attack.lkc_adversary import LkcAdversary
+from sfumato.attack.matching import Linkage
+from sfumato.attack.membership import Membership
+from sfumato.attack.minimality import Minimality
+from sfumato.attack.proximity import Divergence, Proximity
+from sfumato.attack.similarity import Similarity, Skewness
+from sfumato.attack.singling_out import SinglingOut
+from sfumato.attack.subject import Subject
+from sfumato.attack.trials import Finding, Limit
+from sfumato.ground.chance import Chance
+
+
+class Attack(Protocol):
+    """An attack on a release."""
+
+    name: ClassVar[str]
+    """As the catalog lists it."""
+    threat: ClassVar[str]
+    """What it threatens."""
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Make it."""
+
+
+KNOWN_VALUES = 2
+"""How many quasi-identifiers the adversary with little knowledge has."""
+ATTACKS: Mapping[str, Callable[[int], Attack]] = {
+    Linkage.name: lambda trials: Linkage(trials=trials),
+    LkcAdversary.name: lambda trials: LkcAdversary(trials=trials, l=KNOWN_VALUES, choice="worst"),
+    FellegiSunter.name: lambda trials: FellegiSunter(trials=trials),
+    SinglingOut.name: lambda trials: SinglingOut(trials=trials),
+    Homogeneity.name: lambda trials: Homogeneity(trials=trials),
+    Background.name: lambda trials: Background(trials=trials),
+    Skewness.name: lambda trials: Skewness(trials=trials),
+    Similarity.name: lambda trials: Similarity(trials=trials),
+    Proximity.name: lambda trials: Proximity(trials=trials),
+    Divergence.name: lambda trials: Divergence(trials=trials),
+    Inference.name: lambda trials: Inference(trials=trials),
+    Membership.name: lambda trials: Membership(trials=trials),
+    Minimality.name: lambda trials: Minimality(trials=trials),
+    DeFinetti.name: lambda trials: DeFinetti(trials=trials),
+}
+"""What makes each attack, given how many people are to be attacked."""
+QUICK = (Linkage.name, LkcAdversary.name, Homogeneity.name, Background.name, Similarity.name, Proximity.name)
+"""The attacks that every release is put through where the plan names none."""

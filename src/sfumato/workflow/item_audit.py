@@ -1,0 +1,76 @@
+"""The audit of paths and sets: who knows a few items of somebody looks for her record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from sfumato.attack.sparse import ItemSubject, SparseSets
+from sfumato.attack.trials import Limit
+from sfumato.data.itemized import as_lists
+from sfumato.ground.chance import Chance
+from sfumato.group.transactions import Transactions
+from sfumato.models.verdict import titled
+from sfumato.workflow.audit import Audit, refuse
+
+if TYPE_CHECKING:
+    from sfumato.workflow.item_release import ItemRelease
+
+MOST_KNOWN = 4
+"""Adversaries with one item to this many are tried, and with as many as the claims allow."""
+
+
+def item_audit(made: ItemRelease) -> Audit:
+    """Look for people by one item, two, ...; knowledge that the claims speak about is held against them."""
+    asked = made.plan.attack
+    if not asked.run:
+        return Audit()
+    subject = item_subject(made)
+    chance = Chance(seed=made.plan.algorithm.seed)
+    known = sorted({*range(1, MOST_KNOWN + 1), *(size for size, _, _ in _promises(made))})
+    longest = max(int(np.diff(made.prepared.problem.transactions.starts).max(initial=0)), 1)
+    findings = tuple(
+        replace(
+            SparseSets(trials=asked.trials, m=size).run(subject, chance, _limit(made, size)),
+            attack=f"{SparseSets.name}, {size} known",
+        )
+        for size in known
+        if size <= longest
+    )
+    found = Audit(findings=findings)
+    refuse(found, asked.max_risk)
+    return found
+
+
+def item_subject(made: ItemRelease) -> ItemSubject:
+    """The records before and after, in the same order."""
+    shown, original = made.outcome.shown, made.prepared.problem.transactions
+    covers = {
+        label: shown.labels[code] if code >= 0 else None
+        for label, code in zip(original.labels, shown.to.tolist(), strict=True)
+    }
+    return ItemSubject(released=_lists(made.outcome.transactions), people=_lists(original), covers=covers)
+
+
+def _lists(records: Transactions) -> pl.Series:
+    items = pl.Series("items", list(records.labels), dtype=pl.String).gather(records.codes)
+    return as_lists(records.starts, items)
+
+
+def _promises(made: ItemRelease) -> list[tuple[int, int, str]]:
+    """How much knowledge a claim speaks about, how many records it promises, and what it is called."""
+    found = []
+    for one in made.claims:
+        size = one.parameters.get("m") or one.parameters.get("l")
+        if size and "k" in one.parameters:
+            found.append((int(size), int(one.parameters["k"]), titled(one.model, one.parameters)))
+    return [(size, k, name) for size, k, name in found if size <= 20]
+
+
+def _limit(made: ItemRelease, size: int) -> Limit | None:
+    """The tightest promise to whoever is found by so many items."""
+    promised = [Limit(value=1 / k, why=f"claim {name}") for most, k, name in _promises(made) if size <= most]
+    return min(promised, key=lambda one: one.value, default=None)
