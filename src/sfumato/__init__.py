@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     )
     from sfumato.query import Session
     from sfumato.workflow.applying import apply
+    from sfumato.workflow.audit import Audit, audit
     from sfumato.workflow.counting import classes
+    from sfumato.workflow.dimensions import dimensions
     from sfumato.workflow.frontier import frontier
     from sfumato.workflow.item_release import ItemRelease
     from sfumato.workflow.plan import Plan
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.verify import verify
 
 _PLACES = {
+    "Audit": "workflow.audit",
     "BudgetError": "ground.errors",
     "BundleError": "ground.errors",
     "ClaimRefuted": "ground.errors",
@@ -67,9 +70,11 @@ _PLACES = {
     "SfumatoError": "ground.errors",
     "adult": "data.adult",
     "apply": "workflow.applying",
+    "audit": "workflow.audit",
     "census": "data.census",
     "city": "data.city",
     "classes": "workflow.counting",
+    "dimensions": "workflow.dimensions",
     "frontier": "workflow.frontier",
     "metro": "data.metro",
     "patients": "data.patients",
@@ -78,6 +83,7 @@ _PLACES = {
 }
 
 __all__ = [
+    "Audit",
     "BudgetError",
     "BundleError",
     "ClaimRefuted",
@@ -96,9 +102,11 @@ __all__ = [
     "__version__",
     "adult",
     "apply",
+    "audit",
     "census",
     "city",
     "classes",
+    "dimensions",
     "frontier",
     "metro",
     "models",

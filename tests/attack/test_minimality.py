@@ -132,7 +132,7 @@ def test_the_refusal_of_a_whole_table_is_shared_by_its_classes():
     attack = Minimality(values=(HIV,))
     found = shown(subject, "ill")
     watch = [attack._watched(one, found) for one in promises(subject, "ill", 2)]
-    beliefs, _ = attack._beliefs(subject, found, watch, homes(subject, subject.people))
+    beliefs, _ = attack._beliefs(subject, found, watch, homes(subject, subject.people), np.arange(2))
     part, sizes = np.array([0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 3]), np.array([2, 3, 2, 4])
     ways = [
         np.bincount(part[[*one, *other]], minlength=4)
@@ -142,7 +142,8 @@ def test_the_refusal_of_a_whole_table_is_shared_by_its_classes():
     expected = np.mean(bad, axis=0) / sizes
     hiv = found.values.index(HIV)
     assert beliefs[[0, 2, 5, 7], hiv] == pytest.approx(expected)
-    alone, _ = replace(attack, scope="class")._beliefs(subject, found, watch, homes(subject, subject.people))
+    apart = replace(attack, scope="class")
+    alone, _ = apart._beliefs(subject, found, watch, homes(subject, subject.people), np.arange(2))
     assert alone[[0, 2], hiv] != pytest.approx(expected[:2])
 
 
@@ -228,7 +229,8 @@ def test_the_kit():
     kit.works_on_the_raw_table(attack, subject)
     kit.failed_trials_are_no_resistance(kit.learns_nothing_without_the_release(attack, subject))
     kit.repeats_under_a_seed(attack, subject)
-    kit.refuses(Minimality, trials=0, scope="world")
+    kit.refuses(Minimality, trials=0, scope="world", classes=0)
+    assert replace(attack, classes=5).run(subject, Chance(seed=1)).figures["singled_out"] < 0.002
     assert "no claim" in attack.fits(replace(subject, claims=()))
     assert "no sensitive" in attack.fits(replace(subject, sensitive=()))
     assert "published apart" in attack.fits(replace(subject, groups=pl.DataFrame()))

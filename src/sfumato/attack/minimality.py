@@ -54,9 +54,12 @@ class Minimality:
     """Whether a refusal is about one class or about the whole table; by the algorithm's name where it is auto."""
     trials: int = 2000
     """At most so many bets."""
+    classes: int = 10_000
+    """At most so many classes are reasoned about, a random choice; a larger table that was refused as a whole is not."""
 
     def __post_init__(self) -> None:
         at_least("trials", self.trials, 1)
+        at_least("classes", self.classes, 1)
         one_of("scope", self.scope, get_args(Scope))
 
     def fits(self, subject: Subject) -> str:
@@ -78,7 +81,8 @@ class Minimality:
         found = shown(subject, column)
         watch = [self._watched(one, found) for one in promises(subject, column, len(found.values))]
         home = homes(subject, subject.people)
-        beliefs, raised = self._beliefs(subject, found, watch, home)
+        order = chance.generator().permutation(len(found.counts))
+        beliefs, raised = self._beliefs(subject, found, watch, home, order)
         shares = found.shares[np.maximum(home, 0)]
         bets = np.where(beliefs > np.maximum(_bounds(watch, len(found.values)), shares) + 1e-9, beliefs, 0.0)
         bets[home < 0] = 0
@@ -115,7 +119,7 @@ class Minimality:
         return promise, np.array([at for at, value in enumerate(found.values) if value in names], np.int64)
 
     def _beliefs(
-        self, subject: Subject, found: Shown, watch: list[tuple[Promise, Ints]], home: Ints
+        self, subject: Subject, found: Shown, watch: list[tuple[Promise, Ints]], home: Ints, order: Ints
     ) -> tuple[Reals, Mask]:
         """For each person and value, and which classes tell more than they show."""
         known = np.flatnonzero(home >= 0)
@@ -126,9 +130,10 @@ class Minimality:
         together = self.scope == "table" or (self.scope == "auto" and subject.algorithm in FULL_DOMAIN)
         for finer in finer_tables(subject, subject.people[known], home[known]):
             usable = whole & finer.splits(size_of(subject))
-            if together and not (finer.sizes >= size_of(subject)).all():
+            if together and (len(order) > self.classes or not (finer.sizes >= size_of(subject)).all()):
                 continue
-            by_part, refused = _table(finer, found, watch, np.flatnonzero(usable), together=together)
+            chosen = order[usable[order]][: self.classes]
+            by_part, refused = _table(finer, found, watch, chosen, together=together)
             better = refused < best
             best = np.where(better, refused, best)
             swap = better[home[known]]

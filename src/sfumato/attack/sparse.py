@@ -131,7 +131,7 @@ class SparseSets:
             knows=f"{self.m} items of a person" + (f", and {self.wrong} wrong ones" if self.wrong else ""),
             does="pick her record",
             rate=Rate(hits=float(hits[answered].sum()), trials=len(hits), failed=int((found == 0).sum())),
-            naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits)),
+            naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits), exact=True),
             limit=limit,
             worst=max((1 / one for one in found[answered].tolist()), default=0.0),
             figures=figures | _secrets(subject, tries, people),

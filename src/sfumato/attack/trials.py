@@ -42,6 +42,8 @@ class Rate:
     """Of these, how many could not be carried out."""
     confidence: float = 0.95
     """How surely the interval holds the true rate."""
+    exact: bool = False
+    """Whether the rate is known, such as the chance to pick one row of many, and has no interval."""
 
     def __post_init__(self) -> None:
         """Refuse impossible counts."""
@@ -64,6 +66,8 @@ class Rate:
         return self._ends()[1]
 
     def _ends(self) -> tuple[float, float]:
+        if self.exact:
+            return self.value, self.value
         if not self.trials:
             return 0.0, 1.0
         from scipy.special import ndtri

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli import apply, attack, budget, catalog, demo, frontier, profile, query, release, verify
+from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, profile, query, release, verify
 from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError
 from sfumato.version import __version__
 
@@ -43,6 +43,7 @@ for verb in (
     attack.attack,
     apply.apply,
     frontier.frontier,
+    dimensions.dimensions,
     query.query,
     catalog.models,
     catalog.algorithms,

@@ -1,0 +1,49 @@
+"""``sfumato dimensions``: what every further quasi-identifier costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from sfumato.cli.show import Json, say, say_json, table, watched
+
+
+def dimensions(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a page with the picture here.")] = None,
+    order: Annotated[
+        str, typer.Option("--order", help="greedy: the most telling column next; given: as the table has them.")
+    ] = "greedy",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Add a plan's quasi-identifiers one by one: how risk and loss grow, and what that suggests."""
+    from sfumato.ground.errors import BundleError, PlanError
+    from sfumato.report.figures import number, share
+    from sfumato.workflow.dimensions import Order
+    from sfumato.workflow.dimensions import dimensions as analyse
+    from sfumato.workflow.plan import Plan, with_input
+
+    if order not in ("greedy", "given"):
+        raise PlanError(f"--order must be greedy or given, not {order!r}")
+    if output is not None and output.exists() and not force:
+        raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
+    loaded = Plan.load(plan)
+    with watched(quiet=as_json) as work:
+        found = analyse(loaded if data is None else with_input(loaded, data), order=cast("Order", order), work=work)
+    if output is not None:
+        found.write(output)
+    if as_json:
+        say_json({**found.to_json(), "page": None if output is None else str(output)})
+        return
+    rows = [
+        [one.columns[-1], f"{one.classes:,}", share(one.unique), share(one.below_k), number(one.loss or 0.0)]
+        for one in found.steps
+    ]
+    table(["column added", "groups", "unique", f"below {found.k}", found.metric], rows)
+    say(found.advice)
+    if output is not None:
+        say(f"{output} shows it; it tells about the original and is not to be published.")

@@ -1,0 +1,90 @@
+"""How risk and loss grow with every further quasi-identifier, for a plan's own model and algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from sfumato.attack.dimensionality import Step, curse, recommendation
+from sfumato.data.table import Table
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import Infeasible, PlanError
+from sfumato.ground.work import Work
+from sfumato.models.k_anonymity import asked_k
+from sfumato.release.bundle import write_whole
+from sfumato.release.manifest import plain
+from sfumato.workflow.attack_plan import AttackPlan
+from sfumato.workflow.catalog import catalog
+from sfumato.workflow.making import load_table, release
+from sfumato.workflow.plan import Plan
+from sfumato.workflow.prepare import prepare
+
+Order = Literal["given", "greedy"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimensions:
+    """The analysis of one plan."""
+
+    steps: tuple[Step, ...]
+    """One for every further column."""
+    k: int
+    """The size that groups should have."""
+    metric: str
+    """What the loss is measured by."""
+    advice: str
+    """What the figures suggest."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        steps = [one.to_json() for one in self.steps]
+        found: dict[str, Any] = plain({"k": self.k, "metric": self.metric, "steps": steps, "advice": self.advice})
+        return found
+
+    def page(self) -> str:
+        """One HTML page with the picture."""
+        from sfumato.report.dimensions_page import render
+
+        return render(self.steps, k=self.k, metric=self.metric, advice=self.advice)
+
+    def write(self, path: str | Path) -> None:
+        """Write the page; it tells about the original and is not to be published."""
+        write_whole(Path(path), self.page())
+
+
+def dimensions(plan: Plan, frame: object = None, *, order: Order = "greedy", work: Work | None = None) -> Dimensions:
+    """Add the plan's quasi-identifiers one by one; every step is a release of its own, made and measured."""
+    if plan.itemized or "epsilon" in plan.privacy:
+        raise PlanError(
+            "columns: the analysis is about tables with quasi-identifiers and models that judge groups of rows"
+        )
+    work = work or Work()
+    table = load_table(plan, frame, plan.input.path)
+    prepared = prepare(plan, table, None, catalog())
+    quasi = prepared.schema.quasi
+    cells = [
+        pl.Series(n, list(prepared.columns[n].values), dtype=pl.String).gather(prepared.columns[n].codes) for n in quasi
+    ]
+    asked = max(asked_k(prepared.problem.models), 2)
+    done: list[None] = []
+
+    def loss(columns: tuple[str, ...]) -> float:
+        work.advance("columns", len(done), len(quasi))
+        done.append(None)
+        return _loss(plan, prepared.table, columns)
+
+    steps = curse(pl.DataFrame(cells), k=asked, order=order, loss=loss)
+    return Dimensions(steps=steps, k=asked, metric=plan.metric, advice=recommendation(steps, k=asked))
+
+
+def _loss(plan: Plan, table: Table, columns: tuple[str, ...]) -> float:
+    """What a release with these quasi-identifiers loses; all of it where there is none."""
+    kept = {name: column for name, column in plan.columns.items() if column.role is not Role.QUASI or name in columns}
+    part = replace(plan, columns=kept, attack=AttackPlan(run=False))
+    try:
+        return float(release(part, table.frame).utility[plan.metric])
+    except Infeasible:
+        return 1.0
