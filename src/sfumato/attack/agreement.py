@@ -125,7 +125,12 @@ def learn(comparison: Comparison, lines: Ints, *, rounds: int = 30) -> Learned:
         same = state.surely(ratio, total[line], rows) * counts
         matched = _sums(place, same, len(found))
         inside = min(max(float(same.sum()) / max(len(lines), 1), 0.01), 0.99)
-        state = Learned(m=_shares(shown, matched, 2.0), u=_shares(shown, every - matched, 0.0), inside=inside)
+        before, state = (
+            state,
+            Learned(m=_shares(shown, matched, 2.0), u=_shares(shown, every - matched, 0.0), inside=inside),
+        )
+        if np.abs(state.m - before.m).max() < 1e-4:
+            break
     return state
 
 

@@ -81,10 +81,29 @@ def pooled(subject: Subject, by_class: Reals, people: pl.DataFrame) -> Reals:
 def by_label(subject: Subject, unit: Ints, by_unit: Reals) -> Reals:
     """What is said about units, summed over the rows of each class of labels."""
     _, sizes, of_row = subject.classes
-    pairs, many = np.unique(np.stack([of_row, unit]), axis=1, return_counts=True)
+    first, number = alike(np.stack([of_row, unit]))
+    many = np.bincount(number, minlength=len(first))
     result = np.zeros((len(sizes), by_unit.shape[1]))
-    np.add.at(result, pairs[0], by_unit[pairs[1]] * many[:, None])
+    np.add.at(result, of_row[first], by_unit[unit[first]] * many[:, None])
     return result
+
+
+def alike(rows: Ints) -> tuple[Ints, Ints]:
+    """The different columns of a table of codes from -1 on, in order: where each is first, and the number of each.
+
+    >>> first, number = alike(np.array([[3, 1, 3], [0, 5, 0]]))
+    >>> first.tolist(), number.tolist()
+    ([1, 0], [1, 0, 1])
+    """
+    key, width = np.zeros(rows.shape[1], np.int64), 1
+    for row in rows:
+        wide = int(row.max(initial=-1)) + 2
+        if width * wide >= 2**62:
+            key = np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            width = int(key.max(initial=0)) + 1
+        key, width = key * wide + row + 1, width * wide
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first.astype(np.int64), number.reshape(-1).astype(np.int64)
 
 
 def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
@@ -94,7 +113,8 @@ def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
     classes that still fit are followed.
     """
     codes = subject.coded(people)
-    cells, of_person = np.unique(codes, axis=1, return_inverse=True)
+    first, of_person = alike(codes.astype(np.int64))
+    cells = codes[:, first]
     steps = _steps(subject)
     parts = [
         _followed(subject, steps, cells[:, start : start + MOST_CELLS], start)
@@ -105,7 +125,6 @@ def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
     order = np.argsort(cell, kind="stable")
     cell, place = cell[order], place[order]
     starts = np.searchsorted(cell, np.arange(cells.shape[1] + 1))
-    of_person = of_person.reshape(-1)
     many = np.diff(starts)[of_person]
     person = np.repeat(np.arange(people.height), many)
     within = np.arange(len(person)) - np.repeat(np.cumsum(many) - many, many)
@@ -154,10 +173,10 @@ def _steps(subject: Subject) -> list[tuple[Ints, Ints, Ints]]:
     before = np.zeros(len(sizes), np.int64)
     steps = []
     for row in labels:
-        pairs, now = np.unique(np.stack([before, row.astype(np.int64)]), axis=1, return_inverse=True)
-        starts = np.searchsorted(pairs[0], np.arange(int(before.max(initial=-1)) + 2))
-        steps.append((starts.astype(np.int64), pairs[1], np.arange(pairs.shape[1])))
-        before = now.reshape(-1).astype(np.int64)
+        first, now = alike(np.stack([before, row.astype(np.int64)]))
+        starts = np.searchsorted(before[first], np.arange(int(before.max(initial=-1)) + 2))
+        steps.append((starts.astype(np.int64), row[first].astype(np.int64), np.arange(len(first))))
+        before = now
     steps.append((np.argsort(before), np.zeros(0, np.int64), np.zeros(0, np.int64)))
     return steps
 

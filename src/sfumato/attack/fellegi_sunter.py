@@ -130,7 +130,7 @@ class FellegiSunter:
             knows=f"a register with errors in {self.errors:.0%} of the cells, and that its people are in the release",
             does="tell whose row is whose",
             rate=Rate(hits=float(right.sum()), trials=lines, failed=int((~linked).sum())),
-            naive=Rate(hits=lines / released if released else 0.0, trials=lines),
+            naive=Rate(hits=lines / released if released else 0.0, trials=lines, exact=True),
             control=control,
             limit=limit,
             worst=float(right.max()) if lines else None,

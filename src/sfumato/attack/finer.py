@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sfumato.attack.assigning import Reals, texts_of
+from sfumato.attack.assigning import Reals, alike, texts_of
 from sfumato.attack.subject import Ints, Mask, Subject
 
 HALVING = ("mondrian", "top-down")
@@ -51,14 +51,14 @@ def finer_tables(subject: Subject, people: pl.DataFrame, home: Ints) -> Iterator
     classes = len(subject.classes[1])
     steps = [_step(subject, people, home, column) for column in range(len(subject.quasi))]
     whole = subject.coded(people).astype(np.int64)
-    for name, codes in [*zip(subject.quasi, steps, strict=True), ("*", _joined(whole))]:
-        pairs, part = np.unique(np.stack([home, codes]), axis=1, return_inverse=True)
+    for name, codes in [*zip(subject.quasi, steps, strict=True), ("*", alike(whole)[1])]:
+        first, part = alike(np.stack([home, codes]))
         yield Finer(
             name=name,
-            part=part.reshape(-1).astype(np.int64),
-            sizes=np.bincount(part.reshape(-1), minlength=pairs.shape[1]).astype(np.int64),
-            home=pairs[0],
-            starts=np.searchsorted(pairs[0], np.arange(classes + 1)).astype(np.int64),
+            part=part,
+            sizes=np.bincount(part, minlength=len(first)).astype(np.int64),
+            home=home[first],
+            starts=np.searchsorted(home[first], np.arange(classes + 1)).astype(np.int64),
         )
 
 
@@ -94,9 +94,3 @@ def _halves(numbers: Reals, home: Ints) -> Ints:
     frame = pl.DataFrame({"home": home, "number": numbers})
     median = frame.select(pl.col("number").median().over("home"))["number"].to_numpy()
     return np.asarray(numbers > median, np.int64)
-
-
-def _joined(codes: Ints) -> Ints:
-    if not len(codes):
-        return np.zeros(codes.shape[1], np.int64)
-    return np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)

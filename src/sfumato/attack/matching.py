@@ -69,7 +69,7 @@ class Linkage:
             knows="a person's quasi-identifiers and that she is in the release",
             does="pick her row",
             rate=Rate(hits=float(chances.sum()), trials=trials, failed=int((rows == 0).sum())),
-            naive=Rate(hits=trials / released if released else 0.0, trials=trials),
+            naive=Rate(hits=trials / released if released else 0.0, trials=trials, exact=True),
             control=self._outsiders(subject, chance),
             limit=limit,
             worst=float(chances.max()) if trials else None,

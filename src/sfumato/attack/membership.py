@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attack.assigning import Reals, texts_of
+from sfumato.attack.assigning import Reals, alike, texts_of
 from sfumato.attack.subject import Codes, Ints, Meaning, Subject
 from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least
@@ -66,7 +66,8 @@ class Membership:
         inside = subject.people[draw.permutation(subject.people.height)[:each]]
         outside = subject.control[draw.permutation(subject.control.height)[:each]]
         columns = self._columns(subject)
-        kept = np.unique(np.stack([column.released for column in columns]), axis=1)
+        kept = np.stack([column.released for column in columns])
+        kept = kept[:, alike(kept.astype(np.int64))[0]]
         kept = kept[:, draw.permutation(kept.shape[1])[: self.rows]]
         near, far = (_nearest(columns, kept, people) for people in (inside, outside))
         half = each // 2

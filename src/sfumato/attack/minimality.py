@@ -55,7 +55,7 @@ class Minimality:
     trials: int = 2000
     """At most so many bets."""
     classes: int = 10_000
-    """At most so many classes are reasoned about, a random choice; a larger table that was refused as a whole is not."""
+    """At most so many classes are reasoned about, drawn at random; none where a larger table is refused as a whole."""
 
     def __post_init__(self) -> None:
         at_least("trials", self.trials, 1)
@@ -136,8 +136,9 @@ class Minimality:
             by_part, refused = _table(finer, found, watch, chosen, together=together)
             better = refused < best
             best = np.where(better, refused, best)
-            swap = better[home[known]]
-            result[known] = np.where(swap, by_part[finer.part], result[known])
+            touched = np.flatnonzero(better.any(axis=1)[home[known]])
+            swap = better[home[known[touched]]]
+            result[known[touched]] = np.where(swap, by_part[finer.part[touched]], result[known[touched]])
         return result, (best < 1).any(axis=1)
 
     def _control(self, subject: Subject, column: str, found: Shown, singled: Ints, bets: Reals) -> Rate | None:

@@ -21,6 +21,8 @@ from sfumato.ground.errors import ParameterError
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+_MOST_KEYS = 2**62
+"""Combinations of labels are numbered in 64 bits; before they run over, those that occur are numbered anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,9 +76,16 @@ class Subject:
     def classes(self) -> tuple[Codes, Ints, Ints]:
         """The different combinations of released labels: a row of codes per column, how many rows, each row's."""
         codes = [_encoded(self.release[name], self.meanings[name].labels, name) for name in self.quasi]
-        stacked = np.stack(codes, axis=1) if codes else np.zeros((self.release.height, 0), np.int32)
-        found, of_row, sizes = np.unique(stacked, axis=0, return_inverse=True, return_counts=True)
-        return found.T.astype(np.int32), sizes.astype(np.int64), of_row.reshape(-1).astype(np.int64)
+        keys, space = np.zeros(self.release.height, np.int64), 1
+        for column, name in zip(codes, self.quasi, strict=True):
+            many = len(self.meanings[name].labels)
+            if space * many > _MOST_KEYS:
+                _, keys = np.unique(keys, return_inverse=True)
+                keys, space = keys.reshape(-1).astype(np.int64), len(keys)
+            keys, space = keys * many + column, space * many
+        _, first, of_row, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        found = np.stack([column[first] for column in codes]) if codes else np.zeros((0, len(first)), np.int32)
+        return found.astype(np.int32), sizes.astype(np.int64), of_row.reshape(-1).astype(np.int64)
 
     def coded(self, people: pl.DataFrame) -> Codes:
         """People's values by quasi-identifier; -1 for a value that no meaning knows."""

@@ -23,15 +23,13 @@ class AttackPlan:
     """How many people are attacked."""
     max_risk: float | None = None
     """The largest excess over guessing that any attack may show; a release that shows more is not written."""
-    known: str | None = None
-    """A file with what others know about the people, such as a register."""
     control: str | None = None
     """A file with people of the same kind who are not in the table."""
 
     @classmethod
     def of(cls, keys: Keys) -> AttackPlan:
         """Read the section."""
-        keys.only("run", "attacks", "trials", "max_risk", "known", "control")
+        keys.only("run", "attacks", "trials", "max_risk", "control")
         risk = keys.number("max_risk")
         if risk is not None and not 0 <= risk <= 1:
             raise PlanError(f"{keys.at('max_risk')} must be a share between 0 and 1, not {risk}")
@@ -46,6 +44,5 @@ class AttackPlan:
             attacks=keys.texts("attacks"),
             trials=trials,
             max_risk=risk,
-            known=keys.text("known"),
             control=keys.text("control"),
         )

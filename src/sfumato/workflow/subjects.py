@@ -45,7 +45,10 @@ def release_subject(made: Release, *, control: Table | None = None) -> Subject:
         algorithm=made.algorithm,
         groups=made.sensitive,
         control=control,
-        trees=_trees(made.plan, {name: prepared.columns[name] for name in prepared.schema.sensitive}),
+        trees={
+            **{name: _paths(tree, prepared.columns[name]) for name, tree in hierarchies.items()},
+            **_trees(made.plan, {name: prepared.columns[name] for name in prepared.schema.sensitive}),
+        },
     )
 
 
@@ -81,7 +84,7 @@ def bundle_subject(folder: Path, original: Table, *, control: Table | None = Non
         algorithm=str(manifest["recoding"]["algorithm"]),
         groups=groups,
         control=control,
-        trees={} if plan is None else _trees(plan, {name: columns[name] for name in schema.sensitive}),
+        trees={} if plan is None else _trees(plan, columns),
     )
 
 
@@ -165,14 +168,14 @@ def _hierarchy(plan: Plan, column: Column) -> Hierarchy | None:
 
 
 def _trees(plan: Plan, columns: Mapping[str, Column]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """What lies above the sensitive values, where the plan gives them a tree; nearest first, without the top."""
-    found = {}
-    for name, column in columns.items():
-        built = _hierarchy(plan, column)
-        if built is not None:
-            levels = built.levels[1:-1]
-            found[name] = {
-                value: tuple(level.labels[level.parent[code]] for level in levels)
-                for code, value in enumerate(column.values)
-            }
-    return found
+    """What lies above the values of columns that the plan gives a tree."""
+    built = {name: (_hierarchy(plan, column), column) for name, column in columns.items()}
+    return {name: _paths(tree, column) for name, (tree, column) in built.items() if tree is not None}
+
+
+def _paths(hierarchy: Hierarchy, column: Column) -> dict[str, tuple[str, ...]]:
+    """What lies above each value, nearest first, without the top."""
+    levels = hierarchy.levels[1:-1]
+    return {
+        value: tuple(level.labels[level.parent[code]] for level in levels) for code, value in enumerate(column.values)
+    }
