@@ -34,10 +34,14 @@ def demo(
             ["his best chance for any one patient", f"{found.chance_before:.0%}", f"{found.chance_after:.0%}"],
         ],
     )
+    say(
+        f"   Whoever knows all of that tells a patient's diagnosis in {found.told:.0%} of cases; by guessing {found.guessed:.0%}."
+    )
     say(f"5  open {output / 'release' / 'report.html'} in a browser: what was promised, reached and lost.")
     say(f"   {output / 'inside.html'} is for the steward only: it shows the original's figures.")
     say("")
     say("next:")
     say(f"   sfumato verify {output / 'release'}")
+    say(f"   sfumato attack {output / 'release'} --original {output / 'patients.csv'} --plan {output / 'plan.toml'}")
     say(f"   sfumato release {output / 'plan.toml'} --set privacy.k_anonymity=20 -o {output / 'stricter'}")
     say("   sfumato profile YOUR.csv -o plan.toml     then     sfumato release plan.toml")

@@ -13,6 +13,7 @@ import typer
 
 from sfumato.cli.main import app
 from sfumato.ground import errors
+from sfumato.workflow.attack_catalog import ATTACKS, QUICK
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.item_catalog import ITEM_ALGORITHMS
 from sfumato.workflow.item_requirements import ITEM_PARTS
@@ -57,11 +58,15 @@ def catalog_page() -> str:
     )
     every = {**known.algorithms, **ITEM_ALGORITHMS, **PRIVATE}
     algorithms = ((f"`{name}`", _first(run)) for name, run in every.items())
+    made = {name: make(20) for name, make in ATTACKS.items()}
+    attacks = (
+        (f"`{name}`", one.threat, _first(type(one)), "yes" if name in QUICK else "") for name, one in made.items()
+    )
     return _page(
         [
             "# Catalog",
             _NOTE,
-            "What a plan can name. `sfumato models`, `sfumato metrics` and `sfumato algorithms` print the same.",
+            "What a plan can name. `sfumato models`, `metrics`, `algorithms` and `attacks` print the same.",
             "## Models",
             "Asked for in `[privacy]`. Several at once must all hold. Each has a page in [theory](../index.md#theory).",
             _table(("model", "what holds", "in the plan"), models),
@@ -72,6 +77,10 @@ def catalog_page() -> str:
             "Asked for as `name` in `[algorithm]`. The name `auto` chooses by size, models and "
             "types; its reason stands in the manifest.",
             _table(("algorithm", "what it does"), algorithms),
+            "## Attacks",
+            "Asked for as `attacks` in `[attack]`, or by `sfumato attack --attacks`. Each is explained in "
+            "[attacks](../attacks/index.md).",
+            _table(("attack", "threat", "the adversary", "in every release"), attacks),
         ]
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.attack.homogeneity import Homogeneity
 from sfumato.attack.linkage import Links, link
 from sfumato.data.files import write
 from sfumato.data.patients import patients
@@ -79,6 +80,10 @@ class Tour:
     """The adversary's best chance in the original."""
     chance_after: float
     """The adversary's best chance in the release."""
+    told: float
+    """How often somebody who knows all quasi-identifiers of a patient tells the diagnosis from the release."""
+    guessed: float
+    """How often without it."""
 
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
@@ -100,6 +105,7 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
     made.write_inside(folder / "inside.html")
     before = link(table, table, KNOWN)
     after = _attacked(made, table)
+    tells = next(one for one in made.audit.findings if one.attack == Homogeneity.name)
     return Tour(
         rows=rows,
         promised=tuple(titled(claim.model, claim.parameters) for claim in made.claims),
@@ -108,6 +114,8 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
         found_after=int(after.certain.sum()),
         chance_before=float(before.confidence.max()),
         chance_after=float(after.confidence.max()),
+        told=tells.rate.value,
+        guessed=tells.naive.value,
     )
 
 
