@@ -75,7 +75,7 @@ CONTENDERS = (
         algorithm={"name": "top-down"},
         grown_ages=True,
     ),
-    Contender(title="Anatomy l = 3", privacy={"l_diversity": {"l": 3}}, algorithm={"name": "anatomy"}),
+    Contender(title="Anatomy l = 3", privacy={"l_diversity": {"l": 3}}, algorithm={"name": "anatomy", "seed": SEED}),
     Contender(title="DiffGen epsilon = 1", privacy={"epsilon": 1}, algorithm={"name": "diffgen"}, grown_ages=True),
 )
 

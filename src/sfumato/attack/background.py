@@ -78,7 +78,7 @@ class Background:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows=f"a person's quasi-identifiers, and {self.m} values of {column} that she does not have",
+            knows=f"a person's quasi-identifiers, and {self.m} of the values of {column} that she does not have",
             does=f"name her {column}",
             rate=_rate(found, hits),
             naive=Rate(hits=float(found.guesses(self.m).sum()), trials=len(hits)),

@@ -65,13 +65,14 @@ def show(found: Audit) -> None:
     from sfumato.report.audit import verdicts
     from sfumato.report.figures import share
 
+    chips = {one.attack: one.chip for one in verdicts(found.findings)}
     rows = []
     for one in found.findings:
         low, high = one.risk_interval
         target = f"{share(one.rate.value)} ({share(one.rate.low)} to {share(one.rate.high)})"
         gain = f"{share(one.risk)} ({share(low)} to {share(high)})"
         limit = "" if one.limit is None else share(one.limit.value)
-        rows.append([one.attack, target, share(one.baseline.value), gain, limit, str(one.outcome)])
+        rows.append([one.attack, target, share(one.baseline.value), gain, limit, chips[one.attack]])
     table(["attack", "works in", "without the release", "gain", "allowed", "outcome"], rows)
     for told in verdicts(found.findings):
         say(f"{told.attack}: {told.who} {told.verdict}")

@@ -34,9 +34,7 @@ def demo(
             ["his best chance for any one patient", f"{found.chance_before:.0%}", f"{found.chance_after:.0%}"],
         ],
     )
-    say(
-        f"   Whoever knows all of that tells a patient's diagnosis in {found.told:.0%} of cases; by guessing {found.guessed:.0%}."
-    )
+    say(f"   Knowing all of that he tells a diagnosis in {found.told:.0%} of cases; by guessing {found.guessed:.0%}.")
     say(f"5  open {output / 'release' / 'report.html'} in a browser: what was promised, reached and lost.")
     say(f"   {output / 'inside.html'} is for the steward only: it shows the original's figures.")
     say("")
