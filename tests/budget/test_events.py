@@ -15,7 +15,7 @@ from sfumato.budget.accountants import epsilon_at, epsilon_of, rho_of
 from sfumato.budget.events import Concentrated, Parallel, Pure, Sequential, exactly, from_json, to_json, written
 from sfumato.ground.errors import ParameterError
 
-BUDGETS = st.fractions(min_value=Fraction(1, 10**9), max_value=Fraction(10**6))
+BUDGETS = st.fractions(min_value=Fraction(1, 10**9), max_value=Fraction(10**6), max_denominator=10**20)
 WORDS = st.text(max_size=8)
 PURE = st.builds(Pure, epsilon=BUDGETS, what=WORDS)
 

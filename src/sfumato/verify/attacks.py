@@ -9,12 +9,13 @@ from sfumato.verify.checks import Check
 
 OUTCOMES = ("refuted", "not refuted", "inconclusive")
 _RUNS = ("target", "naive")
+_KEYS = {"attack", "knows", "does", "target", "naive", "control", "risk", "limit", "outcome"}
 
 
 def attacks_fit(attacks: list[Mapping[str, Any]]) -> Iterable[Check]:
     """Rates lie in their intervals, outcomes follow from them, and none refutes what the release claims."""
-    wrong = [str(one.get("attack")) for one in attacks if not _possible(one)]
-    told = ", ".join(str(one["attack"]) for one in attacks) or "none"
+    wrong = [str(one.get("attack")) for one in attacks if not _KEYS <= one.keys() or not _possible(one)]
+    told = ", ".join(str(one.get("attack")) for one in attacks) or "none"
     yield Check(what="attacks", holds=not wrong, detail=f"impossible: {', '.join(wrong)}" if wrong else told)
 
 
