@@ -18,6 +18,8 @@ from sfumato.attack.subject import Ints, Subject
 
 DISAGREE, NEAR, AGREE, MISSING = range(4)
 LEVELS = 4
+LEAST_AGREEMENT = 0.5
+"""A register in which most cells of a column are wrong is not linked by that column."""
 
 Levels = NDArray[np.uint8]
 
@@ -125,13 +127,26 @@ def learn(comparison: Comparison, lines: Ints, *, rounds: int = 30) -> Learned:
         same = state.surely(ratio, total[line], rows) * counts
         matched = _sums(place, same, len(found))
         inside = min(max(float(same.sum()) / max(len(lines), 1), 0.01), 0.99)
-        before, state = (
-            state,
-            Learned(m=_shares(shown, matched, 2.0), u=_shares(shown, every - matched, 0.0), inside=inside),
-        )
+        others = _shares(shown, every - matched, 0.0)
+        before, state = state, Learned(m=_agreeing(_shares(shown, matched, 2.0), others), u=others, inside=inside)
         if np.abs(state.m - before.m).max() < 1e-4:
             break
     return state
+
+
+def _agreeing(m: Floats, u: Floats) -> Floats:
+    """Shares of levels for the same person; she agrees in most cells, and no less often than somebody else does.
+
+    Without that the two kinds of pairs can change places where nearly all pairs agree, as coarse labels do.
+    """
+    least = np.maximum(u[:, AGREE], LEAST_AGREEMENT)
+    low = m[:, AGREE] < least
+    rest = np.maximum(1 - m[:, AGREE], 1e-9)
+    scale = np.where(low, (1 - least) / rest, 1.0)
+    found = m.copy()
+    found[:, [DISAGREE, NEAR]] *= scale[:, None]
+    found[:, AGREE] = np.where(low, least, m[:, AGREE])
+    return found
 
 
 def _counted(comparison: Comparison, lines: Ints) -> tuple[Ints, Ints, Floats]:

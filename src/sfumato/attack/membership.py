@@ -81,7 +81,7 @@ class Membership:
             knows="somebody's whole record" if self.whole_record else "somebody's quasi-identifiers",
             does="tell whether she was in the table",
             rate=Rate(hits=hits, trials=tested),
-            naive=Rate(hits=tested / 2, trials=tested),
+            naive=Rate(hits=tested / 2, trials=tested, exact=True),
             limit=limit,
             figures={
                 "auc": auc(-near[half:], -far[half:]),

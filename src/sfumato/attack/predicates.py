@@ -78,9 +78,10 @@ class Words:
     def about(self, condition: Condition) -> tuple[int, int]:
         """Where in the order those lie who may fit."""
         if condition.value >= 0 and not condition.negated:
-            ends_at = int(np.searchsorted(self.sorted, condition.value, side="right"))
-            return int(np.searchsorted(self.sorted, condition.value)), ends_at
-        covered = np.flatnonzero(self.covers[condition.label, :-1])
+            wanted = self.sorted.dtype.type(condition.value)  # of another type, all of the order would be converted
+            ends_at = int(np.searchsorted(self.sorted, wanted, side="right"))
+            return int(np.searchsorted(self.sorted, wanted)), ends_at
+        covered = np.flatnonzero(self.covers[condition.label, :-1]).astype(self.sorted.dtype)
         if condition.negated or self.covers[condition.label, -1] or not len(covered):
             return 0, len(self.order)
         low, high = np.searchsorted(self.sorted, covered[0]), np.searchsorted(self.sorted, covered[-1], side="right")

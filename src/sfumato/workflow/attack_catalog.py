@@ -37,13 +37,15 @@ class Attack(Protocol):
         """Make it."""
 
 
+SPOKEN_OF = 6
+"""About how many columns a statement speaks of that is to be true of one person only."""
 KNOWN_VALUES = 2
 """How many quasi-identifiers the adversary with little knowledge has."""
 ATTACKS: Mapping[str, Callable[[int], Attack]] = {
     Linkage.name: lambda trials: Linkage(trials=trials),
     LkcAdversary.name: lambda trials: LkcAdversary(trials=trials, l=KNOWN_VALUES, choice="worst"),
     FellegiSunter.name: lambda trials: FellegiSunter(trials=trials),
-    SinglingOut.name: lambda trials: SinglingOut(trials=trials),
+    SinglingOut.name: lambda trials: SinglingOut(trials=trials, columns=SPOKEN_OF),
     Homogeneity.name: lambda trials: Homogeneity(trials=trials),
     Background.name: lambda trials: Background(trials=trials),
     Skewness.name: lambda trials: Skewness(trials=trials),

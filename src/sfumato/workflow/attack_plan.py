@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from sfumato.ground.errors import PlanError
+from sfumato.ground.errors import PlanError, listed, nearest
 from sfumato.workflow.keys import Keys
 
 TRIALS = 1000
@@ -25,6 +26,17 @@ class AttackPlan:
     """The largest excess over guessing that any attack may show; a release that shows more is not written."""
     control: str | None = None
     """A file with people of the same kind who are not in the table."""
+
+    def check(self, folder: Path) -> None:
+        """Refuse names and files that are not there, before any work is done."""
+        from sfumato.workflow.attack_catalog import ATTACKS
+
+        for name in self.attacks:
+            if name not in (*ATTACKS, "all"):
+                known = listed(("all", *ATTACKS), most=30)
+                raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, ATTACKS)} Known: {known}")
+        if self.control is not None and not (folder / self.control).is_file():
+            raise PlanError(f"attack.control: {folder / self.control} does not exist")
 
     @classmethod
     def of(cls, keys: Keys) -> AttackPlan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,20 +60,31 @@ def audited(subject: Subject, asked: AttackPlan, work: Work, chance: Chance) -> 
     chosen = named(asked.attacks, trials=asked.trials)
     for place, (name, attack) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        why = attack.fits(subject)
-        if why:
-            skipped[name] = why
-            continue
-        column = subject.sensitive[0] if subject.sensitive else None
-        findings.append(attack.run(subject, chance, limit_of(attack, subject.claims, column=column)))
+        for title, one, column in _by_column(name, attack, subject):
+            why = one.fits(subject)
+            if why:
+                skipped[title] = why
+                continue
+            found = one.run(subject, chance, limit_of(one, subject.claims, column=column))
+            findings.append(replace(found, attack=title))
     work.advance("attack", 1, 1)
     return Audit(findings=tuple(findings), skipped=skipped)
+
+
+def _by_column(name: str, attack: Attack, subject: Subject) -> list[tuple[str, Attack, str | None]]:
+    """The attack for each sensitive column, where it asks for one and there are several."""
+    field = next((one.name for one in fields(attack) if one.name in ("column", "secret")), None)  # type: ignore[arg-type]
+    first = subject.sensitive[0] if subject.sensitive else None
+    if field is None or len(subject.sensitive) < 2:
+        return [(name, attack, first)]
+    chosen = [(column, replace(attack, **{field: column})) for column in subject.sensitive]  # type: ignore[type-var]
+    return [(f"{name} of {column}", one, column) for column, one in chosen]
 
 
 def named(names: Iterable[str], *, trials: int = TRIALS) -> dict[str, Attack]:
     """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
     wanted = tuple(names) or QUICK
-    wanted = tuple(ATTACKS) if wanted == ("all",) else wanted
+    wanted = tuple(ATTACKS) if "all" in wanted else wanted
     for name in wanted:
         if name not in ATTACKS:
             raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, ATTACKS)} Known: {listed(ATTACKS)}")

@@ -80,7 +80,8 @@ def _attack(plan: Plan) -> Tree:
     if plan.itemized or "epsilon" in plan.privacy:
         raise PlanError("frontier.attacks: only releases by privacy models of tables are attacked here")
     named(plan.frontier.attacks)
-    return {"attacks": list(plan.frontier.attacks), "trials": plan.attack.trials}
+    control = {} if plan.attack.control is None else {"control": plan.attack.control}
+    return {"attacks": list(plan.frontier.attacks), "trials": plan.attack.trials, **control}
 
 
 def numbered(every: Sequence[Point], number: int) -> Point:

@@ -47,6 +47,7 @@ def release(
     work = work or Work()
     parts = catalog()
     parts.named_algorithm(plan.algorithm.name, plan.algorithm.options)
+    plan.attack.check(plan.folder)
     work.advance("read", 0, 1)
     table = load_table(plan, frame, plan.input.path)
     everyone = (

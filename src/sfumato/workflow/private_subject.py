@@ -36,6 +36,9 @@ def private_subject(folder: Path, manifest: Mapping[str, Any], original: Table, 
         if name not in original.names:
             raise unknown_column(name, original.names, where="--original")
         columns[name] = original.column(name)
+    for name in columns:
+        if control is not None and name not in control.names:
+            raise unknown_column(name, control.names, where="the control file")
     shown = rows.select([pl.col(name).cast(pl.String).fill_null("") for name in (*quasi, *target)])
     return Subject(
         release=shown,
