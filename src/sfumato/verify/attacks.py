@@ -22,7 +22,7 @@ _SLACK = 1e-6
 
 def attacks_fit(attacks: list[Mapping[str, Any]]) -> Iterable[Check]:
     """Intervals, excess and outcome follow from the counts, and no attack refutes what the release claims."""
-    wrong = [str(one.get("attack")) for one in attacks if not _KEYS <= one.keys() or not _follows(one)]
+    wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one)]
     told = ", ".join(str(one.get("attack")) for one in attacks) or "none"
     yield Check(what="attacks", holds=not wrong, detail=f"impossible: {', '.join(wrong)}" if wrong else told)
 
