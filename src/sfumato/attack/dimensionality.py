@@ -120,8 +120,9 @@ def recommendation(steps: Sequence[Step], *, k: int) -> str:
     2. Otherwise, if that holds for p columns, p >= 1: publish these p; or, if the others are needed,
        LKC-privacy with L = p, against somebody who knows p values of a person. L is p in the order of the steps only.
     3. If not even one column is like this, its values must be made coarser first.
-    4. With all columns half of the rows or more are in classes below k, or the measured loss is one half or more:
-       grouping must hide most of what the table says; answers under differential privacy are to be weighed against it.
+    4. With all columns the measured loss is one half or more, or, where nothing was measured, half of the rows or more
+       are in classes below k: grouping must hide most of what the table says; answers under differential privacy are to
+       be weighed against it.
 
     Does not say: that any of these is enough. It looks at one order of the columns, and at class sizes.
     """
@@ -139,7 +140,7 @@ def recommendation(steps: Sequence[Step], *, k: int) -> str:
         parts.append(f"or ask for LKC-privacy with L = {few}, against somebody who knows that many values of a person.")
     else:
         parts.append(f"Even {steps[0].columns[0]} alone has {steps[0].below_k:.1%}: make its values coarser first.")
-    if last.below_k >= MOST or (last.loss is not None and last.loss >= MOST):
+    if (last.below_k if last.loss is None else last.loss) >= MOST:
         lost = "" if last.loss is None else f" (loss {last.loss:.2f})"
         parts.append(f"Grouping on all columns must hide most of what the table says{lost};")
         parts.append("weigh counts or a synthetic table under differential privacy against it.")

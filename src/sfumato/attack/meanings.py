@@ -68,12 +68,35 @@ def _spelled(label: str, values: tuple[str, ...], numbers: NDArray[np.float64], 
             return np.asarray((numbers >= ends[0]) & (numbers <= ends[1]))
         return np.array([box[1] <= value <= box[2] for value in values], np.bool_)
     if several := _SET.fullmatch(label):
-        inside = set(several[1].split(", "))
+        inside = _among(several[1], [value for value in values if value in several[1]])
         return np.array([value in inside for value in values], np.bool_)
     if _MASK.fullmatch(label) and len(label) > 1:
         pattern = re.compile("".join("." if mark == TOP else re.escape(mark) for mark in label))
         return np.array([bool(pattern.fullmatch(value)) for value in values], np.bool_)
     return np.zeros(len(values), np.bool_)
+
+
+def _among(text: str, values: Sequence[str]) -> set[str]:
+    """The values that a text lists, split by commas that may stand in values too; by commas alone where none fits.
+
+    >>> sorted(_among("cook, nurse, RN", ["cook", "nurse, RN"]))
+    ['cook', 'nurse, RN']
+    """
+    longest = sorted(values, key=len, reverse=True)
+    waiting: list[tuple[str, tuple[str, ...]]] = [(text, ())]
+    tried = set()
+    while waiting:
+        rest, found = waiting.pop()
+        if not rest:
+            return set(found)
+        for value in reversed(longest):
+            after = rest[len(value) + 2 :]
+            if rest == value:
+                return {*found, value}
+            if rest.startswith(f"{value}, ") and after not in tried:
+                tried.add(after)
+                waiting.append((after, (*found, value)))
+    return set(text.split(", "))
 
 
 def _above(hierarchy: Hierarchy) -> dict[tuple[str, int | None], set[str]]:

@@ -128,7 +128,8 @@ class SparseSets:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows=f"{self.m} items of a person" + (f", and {self.wrong} wrong ones" if self.wrong else ""),
+            knows=f"{self.m} {'item' if self.m == 1 else 'items'} of a person"
+            + (f", and {self.wrong} wrong ones" if self.wrong else ""),
             does="pick her record",
             rate=Rate(hits=float(hits[answered].sum()), trials=len(hits), failed=int((found == 0).sum())),
             naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits), exact=True),

@@ -71,6 +71,8 @@ class Subject:
     """For columns with a public tree over their values: what lies above each value, nearest first."""
     numeric: frozenset[str] = frozenset()
     """The columns whose values are numbers."""
+    means: frozenset[str] = frozenset()
+    """The columns that show means of groups: numbers that cover nobody, so that no class can be read."""
 
     @cached_property
     def classes(self) -> tuple[Codes, Ints, Ints]:

@@ -37,6 +37,8 @@ def attack(
 
     if trials < 20:
         raise PlanError(f"--trials must be at least 20, not {trials}; fewer show nothing")
+    if seed is not None and seed < 0:
+        raise PlanError(f"--seed must not be negative, not {seed}")
     loaded = None if plan is None else Plan.load(plan)
     names = tuple(name.strip() for name in (attacks or "").split(",") if name.strip())
     with watched(quiet=as_json) as work:

@@ -61,7 +61,10 @@ class Clock:
         length = None if self.split is None else _length("clock split", self.split)
         if line.kind == "number":
             found = [_exact(Fraction(one), start, step, length) for one in line.moments]
-            return np.array([w for w, _ in found], np.int64), np.array([t for _, t in found], np.int64)
+            try:
+                return np.array([w for w, _ in found], np.int64), np.array([t for _, t in found], np.int64)
+            except OverflowError:
+                raise DataError(f"clock step {self.step!r}: times are too many steps away from the start") from None
         since = np.array(line.moments, np.int64) - int(start)
         window = np.zeros_like(since) if length is None else since // int(length)
         return window, (since - window * int(length or 0)) // int(step)

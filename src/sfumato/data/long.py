@@ -215,7 +215,8 @@ def _refuse_ties(table: Table, spec: Long, order: Ints, where: Codes, new: Mask)
         who = _person(spec.id, table.frame.select(spec.id).row(second))
         raise DataError(
             f"{table.source}, rows {first + 1} and {second + 1}: {who} is at two places at the time "
-            f'{table.frame[str(spec.time)][second]!s}; correct the rows, or let the first count with ties = "first"'
+            f"{table.frame[str(spec.time)][second]!s}; correct the rows, or let the first count "
+            f'with columns.{spec.name}.ties = "first"'
         )
 
 

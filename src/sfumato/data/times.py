@@ -12,6 +12,7 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars.exceptions import PolarsError
 
 from sfumato.data.table import Codes, as_text
 from sfumato.ground.errors import DataError
@@ -59,7 +60,8 @@ class Timeline:
 def timeline(texts: Sequence[str], where: Callable[[NDArray[np.bool_]], str]) -> Timeline:
     """The times that the texts say, all of one kind; ``where`` names the first place of the texts that are refused.
 
-    Of several writings of one time the first one as text stands for all; whole numbers lose their point.
+    Of several writings of one time the first one as text stands for all, of a number the shortest; whole numbers
+    lose their point.
 
     >>> timeline(["10", "2.0", "02"], lambda bad: "t.csv").writings
     ('02', '10')
@@ -103,7 +105,10 @@ def time_text(cells: pl.Series) -> pl.Series:
         return cells.dt.strftime("%Y-%m-%dT%H:%M:%S%.f" + ("%:z" if cells.dtype.time_zone else ""))
     if cells.dtype == pl.Time:
         return cells.dt.strftime("%H:%M:%S%.f")
-    return as_text(cells).str.strip_chars()
+    try:
+        return as_text(cells).str.strip_chars()
+    except PolarsError:
+        raise DataError(f"column {cells.name!r}: cells of type {cells.dtype} are no times; times are {KNOWN}") from None
 
 
 def _among(kinds: list[str], kind: str) -> NDArray[np.bool_]:
@@ -114,9 +119,14 @@ def _writings(texts: Sequence[str], values: list[Moment], moments: tuple[Moment,
     best: dict[Moment, str] = {}
     for text, value in zip(texts, values, strict=True):
         writing = _pointless(text) if isinstance(value, Decimal) else text
-        if value not in best or writing < best[value]:
+        if value not in best or _simpler(writing, value) < _simpler(best[value], value):
             best[value] = writing
     return tuple(best[value] for value in moments)
+
+
+def _simpler(text: str, value: Moment) -> tuple[int, str]:
+    """Of two writings of a number the shorter one is simpler; of other times the first as text."""
+    return (len(text) if isinstance(value, Decimal) else 0, text)
 
 
 def _pointless(text: str) -> str:

@@ -12,6 +12,8 @@ from sfumato.ground.work import Work
 from sfumato.group.repeats import repeats, singly
 from sfumato.group.transactions import Codes, Starts, Transactions
 
+_MOST_ROWS = 2**31 - 1
+"""No set has more records than this."""
 _CHUNK = 4_000_000
 """How many list entries are extended between two looks at the clock."""
 
@@ -143,7 +145,7 @@ def known_sets(
         for a, b in _chunks(lists[0]):
             work.advance(f"sets of {size} known items", int(lists[0][a]), max(int(lists[0][-1]), 1))
             part = (begin + a, lists[0][a : b + 1] - lists[0][a], lists[1][lists[0][a] : lists[0][b]])
-            limits = (k, float(c), size < l, listed)
+            limits = (min(k, _MOST_ROWS), float(c), size < l, listed)
             parts.append(extended(rows, once.watched, tree.arrays, part, limits, transactions.count, values_at))
         found, placed = _gathered(parts)
         before, good = found[0] - begin, found[4].astype(np.bool_)

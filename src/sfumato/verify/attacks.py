@@ -20,8 +20,16 @@ _KEYS = {"attack", "knows", "does", "target", "naive", "control", "risk", "limit
 _SLACK = 1e-6
 
 
-def attacks_fit(attacks: list[Mapping[str, Any]]) -> Iterable[Check]:
-    """Intervals, excess and outcome follow from the counts, and no attack refutes what the release claims."""
+def attacks_fit(attacks: list[Mapping[str, Any]], asked: Mapping[str, Any]) -> Iterable[Check]:
+    """Intervals, excess and outcome follow from the counts, and no attack refutes what the release claims.
+
+    ``asked`` is what the plan says about attacks: some were made if and only if it asks for them.
+    """
+    there = bool(attacks) == bool(asked["run"])
+    limit = asked["max_risk"]
+    if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in attacks)):
+        told = "some were asked for, and none is told" if not there else f"one is above max_risk = {limit}"
+        yield Check(what="attacks that were asked for", holds=False, detail=told)
     wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one)]
     told = ", ".join(str(one.get("attack")) for one in attacks) or "none"
     yield Check(what="attacks", holds=not wrong, detail=f"impossible: {', '.join(wrong)}" if wrong else told)

@@ -96,8 +96,23 @@ def item_checks(manifest: Mapping[str, Any], table: Table, known: KnownItems) ->
     asked = plain(known.asked(plan, sensitive))
     mine = [[one["model"], one["parameters"]] for one in manifest["claims"]]
     yield Check(what="claims are what the plan asks for", holds=asked == plain(mine), detail=f"{len(mine)} claims")
+    yield from _marks(manifest, plan)
     yield from _counts(manifest, records, columns, table)
     yield from _figures(manifest)
+
+
+LOCAL = "items were left out of single records: supports of sets and sequences are not those of the original"
+SPLIT = "a record is one window of somebody's path, and one person can have several: the requirement counts records"
+"""Warnings that belong to a release by how it was made."""
+
+
+def _marks(manifest: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterable[Check]:
+    """Warnings that follow from the plan are told."""
+    told = manifest["recoding"]["columns"].values()
+    local = plan["algorithm"].get("scope") == "local" and any(c["entries"] < c["entries_before"] for c in told)
+    split = any(spec.get("record") == "window" for spec in plan["columns"].values())
+    absent = [mark for mark, due in ((LOCAL, local), (SPLIT, split)) if due and mark not in manifest["marks"]]
+    yield Check(what="warnings", holds=not absent, detail="missing: " + absent[0] if absent else "as they must be")
 
 
 def _roles(columns: list[Mapping[str, Any]], plan: Mapping[str, Any]) -> Iterable[Check]:
@@ -149,4 +164,4 @@ def _figures(manifest: Mapping[str, Any]) -> Iterable[Check]:
     if untouched and any(float(utility[name]) for name in shares):
         bad.append("losses of a table that lost nothing")
     yield Check(what="losses", holds=not bad, detail=str(bad or "possible"))
-    yield from attacks_fit(manifest["attacks"])
+    yield from attacks_fit(manifest["attacks"], manifest["plan"]["attack"])

@@ -60,3 +60,5 @@ ATTACKS: Mapping[str, Callable[[int], Attack]] = {
 """What makes each attack, given how many people are to be attacked."""
 QUICK = (Linkage.name, LkcAdversary.name, Homogeneity.name, Background.name, Similarity.name, Proximity.name)
 """The attacks that every release is put through where the plan names none."""
+BY_DISTANCE = (Inference.name, Membership.name)
+"""The attacks that look for the nearest rows, and need not know whom a label covers."""

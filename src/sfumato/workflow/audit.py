@@ -19,7 +19,7 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, DataError, PlanError, listed, nearest
 from sfumato.ground.work import Work
 from sfumato.release.manifest import plain
-from sfumato.workflow.attack_catalog import ATTACKS, QUICK, Attack
+from sfumato.workflow.attack_catalog import ATTACKS, BY_DISTANCE, QUICK, Attack
 from sfumato.workflow.attack_plan import TRIALS, AttackPlan
 from sfumato.workflow.limits import limit_of
 from sfumato.workflow.making import load_table
@@ -61,7 +61,7 @@ def audited(subject: Subject, asked: AttackPlan, work: Work, chance: Chance) -> 
     for place, (name, attack) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         for title, one, column in _by_column(name, attack, subject):
-            why = one.fits(subject)
+            why = one.fits(subject) or _unread(name, subject)
             if why:
                 skipped[title] = why
                 continue
@@ -69,6 +69,13 @@ def audited(subject: Subject, asked: AttackPlan, work: Work, chance: Chance) -> 
             findings.append(replace(found, attack=title))
     work.advance("attack", 1, 1)
     return Audit(findings=tuple(findings), skipped=skipped)
+
+
+def _unread(name: str, subject: Subject) -> str:
+    """Why an attack that reads classes cannot be made where means are shown."""
+    if not subject.means or name in BY_DISTANCE:
+        return ""
+    return f"{listed(sorted(subject.means), most=3)} shows means of groups, which say nothing about whom they cover"
 
 
 def _by_column(name: str, attack: Attack, subject: Subject) -> list[tuple[str, Attack, str | None]]:

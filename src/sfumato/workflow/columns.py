@@ -65,6 +65,8 @@ class ColumnPlan:
             shown["separator"] = self.separator
         if self.type == "trajectory":
             shown["mark"] = self.mark
+        if self.long is not None and self.long.spec.clock is not None and self.long.spec.clock.split is not None:
+            shown["record"] = "window"
         if self.pseudonym is not None:
             shown["pseudonym"] = "keyed"
         for name, tree in (("hierarchy", self.hierarchy), ("time_hierarchy", self.time_hierarchy)):
@@ -86,11 +88,11 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
     role = Role(keys.one_of("role", tuple(Role), "keep"))
     kind = keys.one_of("type", TYPES, "text") if "type" in keys.table else None
     _refuse_strangers(keys, kind)
-    separator = keys.text("separator", "|") or "|"
+    separator = str(keys.text("separator", "|"))
     if len(separator) != 1:
         raise PlanError(f"{keys.at('separator')} must be one character such as '|', not {separator!r}")
     try:
-        mark = checked_mark(keys.text("mark", "@") or "@", separator)
+        mark = checked_mark(str(keys.text("mark", "@")), separator)
         long = _long(keys, name, kind, mark) if "long" in keys.table else None
     except ParameterError as error:
         raise PlanError(f"{keys.path}: {error}") from error

@@ -9,12 +9,14 @@ import numpy as np
 import polars as pl
 
 from sfumato.attack.sparse import ItemSubject, SparseSets
-from sfumato.attack.trials import Limit
+from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.data.itemized import as_lists
 from sfumato.ground.chance import Chance
+from sfumato.ground.errors import PlanError
 from sfumato.group.transactions import Transactions
 from sfumato.models.verdict import titled
 from sfumato.workflow.audit import Audit, refuse
+from sfumato.workflow.plan import Plan
 
 if TYPE_CHECKING:
     from sfumato.workflow.item_release import ItemRelease
@@ -32,17 +34,51 @@ def item_audit(made: ItemRelease) -> Audit:
     chance = Chance(seed=made.plan.algorithm.seed)
     known = sorted({*range(1, MOST_KNOWN + 1), *(size for size, _, _ in _promises(made))})
     longest = max(int(np.diff(made.prepared.problem.transactions.starts).max(initial=0)), 1)
-    findings = tuple(
-        replace(
-            SparseSets(trials=asked.trials, m=size).run(subject, chance, _limit(made, size)),
-            attack=f"{SparseSets.name}, {size} known",
-        )
-        for size in known
-        if size <= longest
-    )
-    found = Audit(findings=findings)
+    findings: list[Finding] = []
+    for size in known:
+        if size > longest:
+            continue
+        attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
+        findings.append(replace(attack.run(subject, chance, _limit(made, size)), attack=name))
+        for column in made.prepared.schema.sensitive:
+            looked = replace(subject, secret=_secrets(made, column))
+            findings.append(_told(attack.run(looked, chance), f"{name}, {column}", column, looked))
+    found = Audit(findings=tuple(findings))
     refuse(found, asked.max_risk)
     return found
+
+
+def _secrets(made: ItemRelease, column: str) -> tuple[pl.Series, pl.Series]:
+    """The sensitive value of each record, and the true one of each person: they are the same."""
+    cells = made.prepared.table.frame[column].cast(pl.String).fill_null("")
+    return cells, cells
+
+
+def _told(found: Finding, name: str, column: str, subject: ItemSubject) -> Finding:
+    """What the records that fit tell about a sensitive value, against naming the most frequent one of all."""
+    values = subject.secret[0] if subject.secret is not None else pl.Series([""])
+    most = int(values.value_counts()["count"].max() or 0) / max(len(values), 1)  # type: ignore[arg-type]
+    trials = found.rate.trials
+    return replace(
+        found,
+        attack=name,
+        threat="attribute disclosure",
+        does=f"name her {column}",
+        rate=Rate(hits=found.figures["told_right"] * trials, trials=trials, failed=found.rate.failed),
+        naive=Rate(hits=most * trials, trials=trials, exact=True),
+        worst=found.figures["told_worst"],
+        limit=None,
+        note="",
+    )
+
+
+def refuse_attacks(plan: Plan) -> None:
+    """Refuse what [attack] says and paths and sets do not know."""
+    strange = [name for name in plan.attack.attacks if name not in ("all", SparseSets.name)]
+    if strange:
+        raise PlanError(f"attack.attacks: {strange[0]!r} is not made on paths and sets; there is {SparseSets.name!r}")
+    if plan.attack.control is not None:
+        raise PlanError("attack.control: the attack on paths and sets has no control run; remove the key")
 
 
 def item_subject(made: ItemRelease) -> ItemSubject:

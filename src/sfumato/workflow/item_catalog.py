@@ -37,6 +37,8 @@ def item_algorithm(plan: Plan) -> tuple[str, Trajectory | Sets, str]:
             )
     if plan.algorithm.max_suppressed:
         raise PlanError("algorithm.max_suppressed: here items are left out, never whole records; remove the key")
+    if plan.algorithm.suppressed != "remove" or plan.algorithm.exempt_suppressed:
+        raise PlanError("algorithm.suppressed: here items are left out, never whole records; remove the key")
     if plan.metric != "loss":
         raise PlanError(
             f"utility.metric: {plan.metric!r} judges columns of a table; paths and sets are measured by the frequent "

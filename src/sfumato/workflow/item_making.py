@@ -20,6 +20,7 @@ from sfumato.release.recoding import plain_cells
 from sfumato.utility.items import FrequentSets, ItemView, QueryError, certainty_penalty, frequent_sets, query_errors
 from sfumato.verify.items import item_claim
 from sfumato.workflow.catalog import parameters
+from sfumato.workflow.item_audit import refuse_attacks
 from sfumato.workflow.item_catalog import item_algorithm
 from sfumato.workflow.item_columns import column_of
 from sfumato.workflow.item_prepare import ItemPrepared, prepare_items
@@ -36,6 +37,7 @@ def item_release(plan: Plan, frame: object = None, *, work: Work | None = None) 
     """Make a release of a frame, or of the file that the plan names."""
     work = work or Work()
     name, run, why = item_algorithm(plan)
+    refuse_attacks(plan)
     work.advance("read", 0, 1)
     keys = pseudonyms(plan)
     table = marked(item_table(plan, load_table(plan, frame, plan.input.path)), plan)

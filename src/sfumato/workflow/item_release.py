@@ -19,7 +19,7 @@ from sfumato.release.claims import Claim
 from sfumato.release.manifest import SCHEMA, dump, seal
 from sfumato.utility.items import FrequentSets, QueryError
 from sfumato.verify.checks import Verification
-from sfumato.verify.items import KIND
+from sfumato.verify.items import KIND, LOCAL
 from sfumato.version import __version__
 from sfumato.workflow.bundling import write_bundle
 from sfumato.workflow.item_columns import RecodedColumn, recoded
@@ -32,7 +32,6 @@ from sfumato.workflow.verify import verify
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit
 
-LOCAL = "items were left out of single records: supports of sets and sequences are not those of the original"
 QUERY_COUNT = 300
 """How many random count queries of each size are asked."""
 

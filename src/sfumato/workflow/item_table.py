@@ -8,10 +8,9 @@ from sfumato.data.files import read
 from sfumato.data.long import Long, gathered, joined
 from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError, unknown_column
+from sfumato.verify.items import SPLIT
 from sfumato.workflow.columns import LongPlan
 from sfumato.workflow.plan import Plan
-
-SPLIT = "a record is one window of somebody's path, and one person can have several: the requirement counts records"
 
 
 def item_table(plan: Plan, table: Table) -> Table:

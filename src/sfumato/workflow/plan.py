@@ -163,6 +163,12 @@ class Plan:
                 "exempt_suppressed": self.algorithm.exempt_suppressed,
                 **self.algorithm.options,
             },
+            "attack": {
+                "run": self.attack.run,
+                "attacks": list(self.attack.attacks),
+                "trials": self.attack.trials,
+                "max_risk": self.attack.max_risk,
+            },
         }
 
 

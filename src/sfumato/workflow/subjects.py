@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from sfumato.attack.meanings import meaning
@@ -14,7 +16,7 @@ from sfumato.data.files import read
 from sfumato.data.table import Column, Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy
-from sfumato.describe.roles import Role
+from sfumato.describe.roles import Role, Schema
 from sfumato.ground.errors import BundleError, DataError, PlanError, listed, unknown_column
 from sfumato.release.bundle import MANIFEST
 from sfumato.release.manifest import load
@@ -36,7 +38,8 @@ def release_subject(made: Release, *, control: Table | None = None) -> Subject:
     prepared = made.prepared
     names = prepared.problem.cells.quasi
     hierarchies = dict(zip(names, prepared.problem.hierarchies, strict=True))
-    return _subject(
+    forms = made.outcome.recoding(prepared.problem).forms
+    found = _subject(
         made.rows,
         made.published,
         {name: prepared.columns[name] for name in (*names, *prepared.schema.sensitive)},
@@ -50,6 +53,7 @@ def release_subject(made: Release, *, control: Table | None = None) -> Subject:
             **_trees(made.plan, {name: prepared.columns[name] for name in prepared.schema.sensitive}),
         },
     )
+    return replace(found, means=frozenset(n for n, form in zip(names, forms, strict=False) if form == "means"))
 
 
 def bundle_subject(folder: Path, original: Table, *, control: Table | None = None, plan: Plan | None = None) -> Subject:
@@ -68,6 +72,8 @@ def bundle_subject(folder: Path, original: Table, *, control: Table | None = Non
     if published.apart is not None:
         groups = read(folder / str(manifest["data"]["apart"]["file"]), missing=published.missing).frame
     schema = published.schema
+    if manifest["plan"]["input"].get("on_missing") == "drop":
+        original = _complete(original, schema, published.missing)
     wanted = schema.named(Role.QUASI, Role.SENSITIVE)
     columns = {}
     for name in wanted:
@@ -75,7 +81,7 @@ def bundle_subject(folder: Path, original: Table, *, control: Table | None = Non
             raise unknown_column(name, original.names, where="--original")
         columns[name] = original.column(name, None if plan is None else _kind(plan, name))
     hierarchies = {name: None if plan is None else _hierarchy(plan, columns[name]) for name in schema.quasi}
-    return _subject(
+    found = _subject(
         rows,
         published,
         columns,
@@ -86,6 +92,18 @@ def bundle_subject(folder: Path, original: Table, *, control: Table | None = Non
         control=control,
         trees={} if plan is None else _trees(plan, columns),
     )
+    stated = manifest["recoding"]["columns"]
+    return replace(found, means=frozenset(n for n, one in stated.items() if one.get("form") == "means"))
+
+
+def _complete(table: Table, schema: Schema, missing: tuple[str, ...]) -> Table:
+    """The rows that a release without missing values was made from."""
+    read_so = replace(table, missing=missing)
+    kept = np.ones(table.rows, np.bool_)
+    for name in schema.named(Role.QUASI, Role.SENSITIVE, Role.TARGET):
+        if name in table.names:
+            kept &= ~read_so.is_missing(name).to_numpy()
+    return replace(read_so, frame=table.frame.filter(pl.Series(kept)))
 
 
 def _subject(
@@ -129,7 +147,8 @@ def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierar
     blank = [label for label, covers in zip(found.labels, found.covers, strict=True) if not covers.any()]
     if blank and hierarchy is None:
         raise PlanError(
-            f"column {name!r}: {listed(blank, most=3)} does not say which values it covers; name the plan with its "
+            f"column {name!r}: {listed(blank, most=3)} covers nobody in the original; is it the table that the "
+            "bundle was made from? Where a label does not say which values it covers, name the plan with its "
             "hierarchies (--plan)"
         )
     return found
