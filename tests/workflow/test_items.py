@@ -343,3 +343,26 @@ def test_a_profile_recognizes_paths_and_sets_and_drafts_a_plan_that_works(tmp_pa
     kinds = {column.name: column.kind for column in sf.profile(lists).columns}
     assert kinds["path"] == "trajectory"
     assert kinds["buys"] == "set"
+
+
+def test_names_with_equal_signs_are_names(tmp_path: Path):
+    columns = {"a=b": {"role": "quasi", "hierarchy": {"kind": "flat"}}, "path": PATH}
+    frame = pl.DataFrame({"a=b": ["x=1", "x=1", "y"], "path": ["p@1", "p@1", "p@1"]})
+    made = sf.release(plan(columns, {"km": {"k": 1, "m": 2}}), frame)
+    assert made.write(tmp_path / "out").holds
+    assert sorted(made.rows["a=b"]) == ["x=1", "x=1", "y"]
+
+
+def test_a_set_that_tells_a_sensitive_value_is_found_out(tmp_path: Path):
+    frame = pl.DataFrame({"items": ["x|z"] * 100 + ["y|z"] * 100, "ill": ["hiv"] * 100 + ["flu"] * 100})
+    tree = {
+        "columns": {"items": {"role": "quasi", "type": "set"}, "ill": {"role": "sensitive"}},
+        "privacy": {"km": {"k": 5, "m": 2}},
+        "attack": {"max_risk": 0.05},
+    }
+    with pytest.raises(sf.ClaimRefuted, match="max_risk"):
+        sf.release(sf.Plan.parse(tree), frame).write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    for key, value in (("attacks", ["linkage"]), ("control", "others.csv")):
+        with pytest.raises(sf.PlanError, match=f"attack.{key}"):
+            sf.release(sf.Plan.parse({**tree, "attack": {key: value}}), frame)

@@ -145,9 +145,8 @@ def _counts(
         here, supports = stated[column["name"]], alone.supports()
         seen = {"shown": int((supports > 0).sum()), "entries": len(alone.codes)}
         told = {key: here[key] for key in seen}
-        coarser = set(here["coarser"]) <= {
-            label.split("=", 1)[-1] if column["type"] not in ITEM_TYPES else label for label in alone.labels
-        }
+        prefix = "" if column["type"] in ITEM_TYPES else f"{column['name']}="
+        coarser = set(here["coarser"]) <= {label.removeprefix(prefix) for label in alone.labels}
         sound = here["items"] >= here["shown"] and here["entries_before"] >= here["entries"]
         yield Check(what=f"items of {column['name']}", holds=seen == told and coarser and sound, detail=str(seen))
 

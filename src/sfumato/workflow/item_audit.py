@@ -39,19 +39,21 @@ def item_audit(made: ItemRelease) -> Audit:
         if size > longest:
             continue
         attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
-        findings.append(replace(attack.run(subject, chance, _limit(made, size)), attack=name))
-        for column in made.prepared.schema.sensitive:
-            looked = replace(subject, secret=_secrets(made, column))
-            findings.append(_told(attack.run(looked, chance), f"{name}, {column}", column, looked))
+        runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]
+        findings.append(replace(runs[0][0], attack=name, limit=_limit(made, size)))
+        findings += [_told(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
     found = Audit(findings=tuple(findings))
     refuse(found, asked.max_risk)
     return found
 
 
-def _secrets(made: ItemRelease, column: str) -> tuple[pl.Series, pl.Series]:
-    """The sensitive value of each record, and the true one of each person: they are the same."""
-    cells = made.prepared.table.frame[column].cast(pl.String).fill_null("")
-    return cells, cells
+def _looked_at(made: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemSubject]]:
+    """The subject with each sensitive column; as it is where there is none."""
+    found = []
+    for column in made.prepared.schema.sensitive:
+        cells = made.prepared.table.frame[column].cast(pl.String).fill_null("")
+        found.append((column, replace(subject, secret=(cells, cells))))
+    return found or [("", subject)]
 
 
 def _told(found: Finding, name: str, column: str, subject: ItemSubject) -> Finding:

@@ -50,7 +50,7 @@ def recoded(prepared: ItemPrepared, outcome: ItemOutcome, space: ItemSpace) -> R
     original = prepared.problem.transactions.codes
     supports = np.bincount(part.codes, minlength=len(labels))
     spread = dict(zip(outcome.shown.labels, outcome.shown.spread.tolist(), strict=True))
-    names = [label.split("=", 1)[1] if space.closed else label for label in labels]
+    names = [label.removeprefix(f"{space.name}=") if space.closed else label for label in labels]
     seen = [(name, label) for name, label, many in zip(names, labels, supports, strict=True) if many]
     return RecodedColumn(
         name=space.name,

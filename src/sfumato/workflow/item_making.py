@@ -128,7 +128,7 @@ def _shown_cells(plan: Plan, space: ItemSpace, outcome: ItemOutcome) -> pl.Serie
     """A column as it is shown."""
     part, labels = column_of(space, outcome)
     if space.closed:
-        names = [label.split("=", 1)[1] for label in labels]
+        names = [label.removeprefix(f"{space.name}=") for label in labels]
         return pl.Series(space.name, names, dtype=pl.String).gather(part.codes)
     items = ItemColumn(name=space.name, kind="set", starts=part.starts, codes=part.codes, labels=labels)
     column = plan.columns[space.name]
