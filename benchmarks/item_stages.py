@@ -61,6 +61,7 @@ def plan(l: int) -> sf.Plan:
             },
             "privacy": {"lkc": {"l": l, "k": K, "c": C, "column": "status", "values": [WATCHED]}},
             "algorithm": {"name": "trajectory", "support": SUPPORT},
+            "attack": {"run": False},
         }
     )
 

@@ -68,7 +68,9 @@ def row(one: Subject, share: float, naive: float, nodes: int) -> list[str]:
     found, cost = timed(lambda: optimal(given, Work()), repeat=3)
     with tempfile.TemporaryDirectory() as place:
         plan = one.write(Path(place), suppressed=share)
-        whole = command(["release", str(plan), "-o", str(Path(place) / "out"), "--no-inside", "--json"])
+        whole = command(
+            ["release", str(plan), "--set", "attack.run=false", "-o", str(Path(place) / "out"), "--no-inside", "--json"]
+        )
     return [
         one.name,
         f"{share:.0%}",

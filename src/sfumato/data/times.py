@@ -64,7 +64,7 @@ def timeline(texts: Sequence[str], where: Callable[[NDArray[np.bool_]], str]) ->
     lose their point.
 
     >>> timeline(["10", "2.0", "02"], lambda bad: "t.csv").writings
-    ('02', '10')
+    ('2', '10')
     """
     read = [moment(text) for text in texts]
     kinds = [one[0] if one else "" for one in read]

@@ -20,12 +20,14 @@ _KEYS = {"attack", "knows", "does", "target", "naive", "control", "risk", "limit
 _SLACK = 1e-6
 
 
-def attacks_fit(attacks: list[Mapping[str, Any]], asked: Mapping[str, Any]) -> Iterable[Check]:
+def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """Intervals, excess and outcome follow from the counts, and no attack refutes what the release claims.
 
-    ``asked`` is what the plan says about attacks: some were made if and only if it asks for them.
+    Some attacks were made, or could not be, if and only if the plan asks for them.
     """
-    there = bool(attacks) == bool(asked["run"])
+    attacks: list[Mapping[str, Any]] = manifest["attacks"]
+    asked = manifest["plan"]["attack"]
+    there = bool(attacks or manifest["attacks_not_made"]) == bool(asked["run"])
     limit = asked["max_risk"]
     if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in attacks)):
         told = "some were asked for, and none is told" if not there else f"one is above max_risk = {limit}"

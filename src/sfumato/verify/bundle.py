@@ -229,7 +229,7 @@ def _utility(manifest: dict[str, Any], classes: Classes, known: Known) -> Iterab
     target = any(column["role"] == "target" for column in manifest["data"]["columns"])
     absent = [name for name in known.stated(target=target) if name not in manifest["utility"]]
     yield same("metrics that are not stated", absent, [])
-    yield from attacks_fit(manifest["attacks"], manifest["plan"]["attack"])
+    yield from attacks_fit(manifest)
     found = losses(manifest, classes, known)
     for name, value in found.items():
         stated = manifest["utility"][name]

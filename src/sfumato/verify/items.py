@@ -163,4 +163,4 @@ def _figures(manifest: Mapping[str, Any]) -> Iterable[Check]:
     if untouched and any(float(utility[name]) for name in shares):
         bad.append("losses of a table that lost nothing")
     yield Check(what="losses", holds=not bad, detail=str(bad or "possible"))
-    yield from attacks_fit(manifest["attacks"], manifest["plan"]["attack"])
+    yield from attacks_fit(manifest)

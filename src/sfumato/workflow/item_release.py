@@ -139,6 +139,7 @@ class ItemRelease:
                 "utility": dict(self.utility),
                 "search": dict(self.outcome.effort),
                 "attacks": self.audit.to_json(),
+                "attacks_not_made": dict(self.audit.skipped),
                 "report": {"file": REPORT, "sha256": report},
                 "versions": versions("numpy", "numba", "polars"),
             }

@@ -222,6 +222,7 @@ class Release:
                 "search": {**self.outcome.effort, "proven_optimal": self.outcome.proven},
                 "trail": None if self.public_trail is None else asdict(self.public_trail),
                 "attacks": self.audit.to_json(),
+                "attacks_not_made": dict(self.audit.skipped),
                 "report": {"file": REPORT, "sha256": report},
                 "versions": versions("numpy", "polars", "scipy"),
             }
