@@ -10,6 +10,7 @@ from sfumato.attack.definetti import DeFinetti
 from sfumato.attack.fellegi_sunter import FellegiSunter
 from sfumato.attack.homogeneity import Homogeneity
 from sfumato.attack.inference import Inference
+from sfumato.attack.linkability import Linkability
 from sfumato.attack.lkc_adversary import LkcAdversary
 from sfumato.attack.matching import Linkage
 from sfumato.attack.membership import Membership
@@ -46,6 +47,7 @@ ATTACKS: Mapping[str, Callable[[int], Attack]] = {
     LkcAdversary.name: lambda trials: LkcAdversary(trials=trials, l=KNOWN_VALUES, choice="worst"),
     FellegiSunter.name: lambda trials: FellegiSunter(trials=trials),
     SinglingOut.name: lambda trials: SinglingOut(trials=trials, columns=SPOKEN_OF),
+    Linkability.name: lambda trials: Linkability(trials=trials),
     Homogeneity.name: lambda trials: Homogeneity(trials=trials),
     Background.name: lambda trials: Background(trials=trials),
     Skewness.name: lambda trials: Skewness(trials=trials),
@@ -60,5 +62,5 @@ ATTACKS: Mapping[str, Callable[[int], Attack]] = {
 """What makes each attack, given how many people are to be attacked."""
 QUICK = (Linkage.name, LkcAdversary.name, Homogeneity.name, Background.name, Similarity.name, Proximity.name)
 """The attacks that every release is put through where the plan names none."""
-BY_DISTANCE = (Inference.name, Membership.name)
+BY_DISTANCE = (Linkability.name, Inference.name, Membership.name)
 """The attacks that look for the nearest rows, and need not know whom a label covers."""
