@@ -14,12 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attack.subject import Codes, Ints, Mask, Subject
+from sfumato.attack.subject import Ints, Subject, alike
+from sfumato.attack.told import covers_of, fitting, spread
 from sfumato.ground.errors import ParameterError
 
 Reals = NDArray[np.float64]
-MOST_CELLS = 4096
-"""Different people who are looked up at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -88,24 +87,6 @@ def by_label(subject: Subject, unit: Ints, by_unit: Reals) -> Reals:
     return result
 
 
-def alike(rows: Ints) -> tuple[Ints, Ints]:
-    """The different columns of a table of codes from -1 on, in order: where each is first, and the number of each.
-
-    >>> first, number = alike(np.array([[3, 1, 3], [0, 5, 0]]))
-    >>> first.tolist(), number.tolist()
-    ([1, 0], [1, 0, 1])
-    """
-    key, width = np.zeros(rows.shape[1], np.int64), 1
-    for row in rows:
-        wide = int(row.max(initial=-1)) + 2
-        if width * wide >= 2**62:
-            key = np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
-            width = int(key.max(initial=0)) + 1
-        key, width = key * wide + row + 1, width * wide
-    _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    return first.astype(np.int64), number.reshape(-1).astype(np.int64)
-
-
 def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
     """All pairs of a person and a class that fits her, ordered by person.
 
@@ -113,22 +94,11 @@ def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
     classes that still fit are followed.
     """
     codes = subject.coded(people)
-    first, of_person = alike(codes.astype(np.int64))
-    cells = codes[:, first]
-    steps = _steps(subject)
-    parts = [
-        _followed(subject, steps, cells[:, start : start + MOST_CELLS], start)
-        for start in range(0, cells.shape[1], MOST_CELLS)
-    ]
-    cell = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
-    place = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0, np.int64)
-    order = np.argsort(cell, kind="stable")
-    cell, place = cell[order], place[order]
-    starts = np.searchsorted(cell, np.arange(cells.shape[1] + 1))
-    many = np.diff(starts)[of_person]
-    person = np.repeat(np.arange(people.height), many)
-    within = np.arange(len(person)) - np.repeat(np.cumsum(many) - many, many)
-    return person.astype(np.int64), place[starts[of_person][person] + within].astype(np.int64)
+    first, of_person = alike(codes)
+    covers = [covers_of(subject, column) for column in range(len(subject.quasi))]
+    cell, place = fitting(subject.classes[0], covers, codes[:, first])
+    person, pair = spread(np.searchsorted(cell, np.arange(len(first) + 1)), of_person)
+    return person, place[pair]
 
 
 def homes(subject: Subject, people: pl.DataFrame) -> Ints:
@@ -165,39 +135,6 @@ def texts_of(people: pl.DataFrame, column: str) -> pl.Series:
 def codes_of(people: pl.DataFrame, column: str, values: Sequence[str]) -> Ints:
     """People's true values as places in ``values``; -1 for one that is not there."""
     return _codes(texts_of(people, column), values)
-
-
-def _steps(subject: Subject) -> list[tuple[Ints, Ints, Ints]]:
-    """A tree of beginnings of classes: for each column, where each beginning's children start, their labels, names."""
-    labels, sizes, _ = subject.classes
-    before = np.zeros(len(sizes), np.int64)
-    steps = []
-    for row in labels:
-        first, now = alike(np.stack([before, row.astype(np.int64)]))
-        starts = np.searchsorted(before[first], np.arange(int(before.max(initial=-1)) + 2))
-        steps.append((starts.astype(np.int64), row[first].astype(np.int64), np.arange(len(first))))
-        before = now
-    steps.append((np.argsort(before), np.zeros(0, np.int64), np.zeros(0, np.int64)))
-    return steps
-
-
-def _followed(subject: Subject, steps: list[tuple[Ints, Ints, Ints]], cells: Codes, first: int) -> tuple[Ints, Ints]:
-    cell, begun = np.arange(cells.shape[1]), np.zeros(cells.shape[1], np.int64)
-    if not len(subject.classes[1]):
-        return cell[:0], begun[:0]
-    for column, (starts, label, _) in enumerate(steps[:-1]):
-        many = starts[begun + 1] - starts[begun]
-        source = np.repeat(np.arange(len(cell)), many)
-        child = starts[begun][source] + np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
-        fits = _covers(subject, column)[label[child], cells[column, cell[source]]]
-        cell, begun = cell[source[fits]], child[fits]
-    return cell + first, steps[-1][0][begun]
-
-
-def _covers(subject: Subject, column: int) -> Mask:
-    """What labels cover, with one more column at the end for a value that nobody in the table has."""
-    covers = subject.meanings[subject.quasi[column]].covers
-    return np.concatenate([covers, covers.all(axis=1, keepdims=True)], axis=1)
 
 
 def _codes(texts: pl.Series, values: Sequence[str]) -> Ints:

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from sfumato.attack.homogeneity import chosen, unfit
+from sfumato.attack.homogeneity import asked, chosen, unfit
 from sfumato.attack.subject import Ints, Mask, Subject
 from sfumato.attack.told import SLACK, Counted, Reals, Told, counted, spread
 from sfumato.attack.trials import Finding, Limit, Rate
-from sfumato.ground.arguments import at_least, one_of, text
+from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.chance import Chance
 
 MOST_VALUES = 1000
@@ -52,9 +52,7 @@ class Background:
         """Refuse nonsense."""
         at_least("m", self.m, 0)
         one_of("choice", self.choice, ("random", "worst"))
-        at_least("trials", self.trials, 1)
-        if self.column is not None:
-            text("column", self.column)
+        asked(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sfumato.attack.assigning import Reals, alike, texts_of
-from sfumato.attack.subject import Ints, Mask, Subject
+from sfumato.attack.assigning import Reals, texts_of
+from sfumato.attack.subject import Ints, Mask, Subject, alike
 
 HALVING = ("mondrian", "top-down")
 """Algorithms that cut numbers in two wherever it suits them."""

@@ -71,6 +71,13 @@ def mean(figures: NDArray[np.generic]) -> float:
     return float(figures.mean()) if len(figures) else 0.0
 
 
+def asked(trials: int, column: str | None) -> None:
+    """Refuse options that no attack on a sensitive column can have."""
+    at_least("trials", trials, 1)
+    if column is not None:
+        text("column", column)
+
+
 def chosen(subject: Subject, column: str | None, among: Callable[[str], bool] = bool) -> str | None:
     """The column that is meant: the named one, or the first sensitive one of the right kind."""
     return column if column is not None else next((one for one in subject.sensitive if among(one)), None)
@@ -111,9 +118,7 @@ class Homogeneity:
 
     def __post_init__(self) -> None:
         """Refuse nonsense."""
-        at_least("trials", self.trials, 1)
-        if self.column is not None:
-            text("column", self.column)
+        asked(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attack.assigning import Reals, alike, texts_of
-from sfumato.attack.subject import Codes, Ints, Meaning, Subject
+from sfumato.attack.assigning import Reals, texts_of
+from sfumato.attack.subject import Codes, Ints, Meaning, Subject, alike
 from sfumato.attack.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attack.homogeneity import chosen, mean, unfit
+from sfumato.attack.homogeneity import asked, chosen, mean, unfit
 from sfumato.attack.subject import Subject
 from sfumato.attack.told import SLACK, Counted, Reals, Told, counted
 from sfumato.attack.trials import Finding, Limit, Rate
-from sfumato.ground.arguments import at_least, between, text
+from sfumato.ground.arguments import between
 from sfumato.ground.chance import Chance
 
 
@@ -49,9 +49,7 @@ class Proximity:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         between("width", self.width, 0, 1)
-        at_least("trials", self.trials, 1)
-        if self.column is not None:
-            text("column", self.column)
+        asked(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
@@ -173,9 +171,7 @@ class Divergence:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         between("threshold", self.threshold, 0, 1, open_low=True)
-        at_least("trials", self.trials, 1)
-        if self.column is not None:
-            text("column", self.column)
+        asked(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""

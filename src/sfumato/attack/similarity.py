@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from sfumato.attack.homogeneity import chosen, mean, most_frequent, runs, unfit
+from sfumato.attack.homogeneity import asked, chosen, mean, most_frequent, runs, unfit
 from sfumato.attack.subject import Ints, Subject
 from sfumato.attack.told import SLACK, Reals, Told, counted
 from sfumato.attack.trials import Finding, Limit
-from sfumato.ground.arguments import above, at_least, text
+from sfumato.ground.arguments import above, at_least
 from sfumato.ground.chance import Chance
 
 
@@ -45,9 +45,7 @@ class Skewness:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         above("factor", self.factor, 1)
-        at_least("trials", self.trials, 1)
-        if self.column is not None:
-            text("column", self.column)
+        asked(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
@@ -137,9 +135,7 @@ class Similarity:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         at_least("level", self.level, 1)
-        at_least("trials", self.trials, 1)
-        if self.column is not None:
-            text("column", self.column)
+        asked(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""

@@ -21,8 +21,6 @@ from sfumato.ground.errors import ParameterError
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-_MOST_KEYS = 2**62
-"""Combinations of labels are numbered in 64 bits; before they run over, those that occur are numbered anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,16 +76,9 @@ class Subject:
     def classes(self) -> tuple[Codes, Ints, Ints]:
         """The different combinations of released labels: a row of codes per column, how many rows, each row's."""
         codes = [_encoded(self.release[name], self.meanings[name].labels, name) for name in self.quasi]
-        keys, space = np.zeros(self.release.height, np.int64), 1
-        for column, name in zip(codes, self.quasi, strict=True):
-            many = len(self.meanings[name].labels)
-            if space * many > _MOST_KEYS:
-                _, keys = np.unique(keys, return_inverse=True)
-                keys, space = keys.reshape(-1).astype(np.int64), len(keys)
-            keys, space = keys * many + column, space * many
-        _, first, of_row, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        found = np.stack([column[first] for column in codes]) if codes else np.zeros((0, len(first)), np.int32)
-        return found.astype(np.int32), sizes.astype(np.int64), of_row.reshape(-1).astype(np.int64)
+        labels = np.stack(codes) if codes else np.zeros((0, self.release.height), np.int32)
+        first, of_row = alike(labels)
+        return labels[:, first], np.bincount(of_row, minlength=len(first)).astype(np.int64), of_row
 
     def coded(self, people: pl.DataFrame) -> Codes:
         """People's values by quasi-identifier; -1 for a value that no meaning knows."""
@@ -135,6 +126,24 @@ class Subject:
             for name, old in self.meanings.items()
         }
         return replace(self, release=self.release.with_columns(**stars), meanings=meanings)
+
+
+def alike(rows: Codes | Ints) -> tuple[Ints, Ints]:
+    """The different columns of a table of codes from -1 on, in order: where each is first, and the number of each.
+
+    >>> first, number = alike(np.array([[3, 1, 3], [0, 5, 0]]))
+    >>> first.tolist(), number.tolist()
+    ([1, 0], [1, 0, 1])
+    """
+    key, width = np.zeros(rows.shape[1], np.int64), 1
+    for row in rows:
+        wide = int(row.max(initial=-1)) + 2
+        if width * wide >= 2**62:
+            key = np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            width = int(key.max(initial=0)) + 1
+        key, width = key * wide + row + 1, width * wide
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first.astype(np.int64), number.reshape(-1).astype(np.int64)
 
 
 def _encoded(cells: pl.Series, labels: tuple[str, ...], name: str) -> Codes:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attack.subject import Codes, Ints, Mask, Subject
+from sfumato.attack.subject import Codes, Ints, Mask, Subject, alike
 
 Reals = NDArray[np.float64]
 SLACK = 1 - 1e-9
@@ -119,8 +119,9 @@ class Counted:
         new = np.concatenate([np.ones(min(rows.height, 1), np.bool_), (labels[:, 1:] != labels[:, :-1]).any(axis=0)])
         starts = np.append(np.flatnonzero(new), rows.height)
         codes = self.subject.coded(people)[list(places)]
-        cells, of_person = np.unique(codes, axis=1, return_inverse=True)
-        cell, place = fitting(labels[:, new], [_covers(self.subject, one) for one in places], cells)
+        first, of_person = alike(codes)
+        cells = codes[:, first]
+        cell, place = fitting(labels[:, new], [covers_of(self.subject, one) for one in places], cells)
         view, member, unit = _views(cell, place, cells.shape[1])
         part = spread(starts, unit)
         keyed = member[part[0]] * (len(self.values) + 1) + rows["value"].to_numpy()[part[1]]
@@ -128,7 +129,7 @@ class Counted:
         of_entry, code = np.divmod(found, len(self.values) + 1)
         return Told(
             values=self.values,
-            view=view[of_person.reshape(-1)],
+            view=view[of_person],
             starts=np.searchsorted(of_entry, np.arange(int(view.max(initial=-1)) + 2)),
             code=code,
             weight=_summed(at.reshape(-1), rows["weight"].to_numpy()[part[1]], len(found)),
@@ -202,7 +203,7 @@ def spread(starts: Ints, units: Ints) -> tuple[Ints, Ints]:
     return source, starts[units][source] + np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
 
 
-def _covers(subject: Subject, column: int) -> Mask:
+def covers_of(subject: Subject, column: int) -> Mask:
     """What labels cover; one more column at the end, for a value that nobody has: only a label for all covers it."""
     covers = subject.meanings[subject.quasi[column]].covers
     return np.concatenate([covers, covers.all(axis=1, keepdims=True)], axis=1)

@@ -48,6 +48,11 @@ class Column:
         return self.values if self.missing is None else self.values[: self.missing]
 
     @property
+    def texts(self) -> pl.Series:
+        """What each row says."""
+        return pl.Series(self.name, list(self.values), dtype=pl.String).gather(self.codes)
+
+    @property
     def numbers(self) -> NDArray[np.float64]:
         """The values as numbers (dates as day numbers, missing as NaN)."""
         found = numbers_of(self.name, self.present, self.kind)

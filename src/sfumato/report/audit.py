@@ -38,8 +38,6 @@ class Verdict:
 
 def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
     """The findings in words, threat by threat."""
-    places = {threat: place for place, threat in enumerate(THREATS)}
-    ordered = sorted(findings, key=lambda one: (places.get(one.threat, len(places)), -one.risk))
     return tuple(
         Verdict(
             attack=one.attack,
@@ -51,8 +49,14 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
             chip="beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome),
             note=one.note,
         )
-        for one in ordered
+        for one in _ordered(findings)
     )
+
+
+def _ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """Threat by threat, and what gains most first."""
+    places = {threat: place for place, threat in enumerate(THREATS)}
+    return sorted(findings, key=lambda one: (places.get(one.threat, len(places)), -one.risk))
 
 
 def who(one: Finding) -> str:
@@ -89,8 +93,7 @@ def pictured(findings: Sequence[Finding]) -> Picture | None:
     """Every attack as an interval, beside what is possible without the release and what is allowed."""
     if not findings:
         return None
-    places = {threat: place for place, threat in enumerate(THREATS)}
-    ordered = sorted(findings, key=lambda one: (places.get(one.threat, len(places)), -one.risk))
+    ordered = _ordered(findings)
     left, right, step = 190.0, WIDE - 16.0, 24.0
     parts, y, threat = [], 14.0, ""
     for one in ordered:

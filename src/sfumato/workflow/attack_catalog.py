@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, Protocol
 
 from sfumato.attack.background import Background
@@ -21,6 +21,7 @@ from sfumato.attack.singling_out import SinglingOut
 from sfumato.attack.subject import Subject
 from sfumato.attack.trials import Finding, Limit
 from sfumato.ground.chance import Chance
+from sfumato.ground.errors import PlanError, listed, nearest
 
 
 class Attack(Protocol):
@@ -64,3 +65,11 @@ QUICK = (Linkage.name, LkcAdversary.name, Homogeneity.name, Background.name, Sim
 """The attacks that every release is put through where the plan names none."""
 BY_DISTANCE = (Linkability.name, Inference.name, Membership.name)
 """The attacks that look for the nearest rows, and need not know whom a label covers."""
+
+
+def refuse_unknown(names: Iterable[str]) -> None:
+    """Refuse names that the catalog does not have; ``all`` stands for every attack."""
+    for name in names:
+        if name not in (*ATTACKS, "all"):
+            known = listed(("all", *ATTACKS), most=30)
+            raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, ATTACKS)} Known: {known}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.ground.errors import PlanError, listed, nearest
+from sfumato.ground.errors import PlanError
 from sfumato.workflow.keys import Keys
 
 TRIALS = 1000
@@ -29,12 +29,9 @@ class AttackPlan:
 
     def check(self, folder: Path) -> None:
         """Refuse names and files that are not there, before any work is done."""
-        from sfumato.workflow.attack_catalog import ATTACKS
+        from sfumato.workflow.attack_catalog import refuse_unknown
 
-        for name in self.attacks:
-            if name not in (*ATTACKS, "all"):
-                known = listed(("all", *ATTACKS), most=30)
-                raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, ATTACKS)} Known: {known}")
+        refuse_unknown(self.attacks)
         if self.control is not None and not (folder / self.control).is_file():
             raise PlanError(f"attack.control: {folder / self.control} does not exist")
 

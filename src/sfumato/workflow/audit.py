@@ -16,10 +16,10 @@ from sfumato.attack.trials import Finding, Outcome
 from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ClaimRefuted, DataError, PlanError, listed, nearest
+from sfumato.ground.errors import ClaimRefuted, DataError, listed
 from sfumato.ground.work import Work
 from sfumato.release.manifest import plain
-from sfumato.workflow.attack_catalog import ATTACKS, BY_DISTANCE, QUICK, Attack
+from sfumato.workflow.attack_catalog import ATTACKS, BY_DISTANCE, QUICK, Attack, refuse_unknown
 from sfumato.workflow.attack_plan import TRIALS, AttackPlan
 from sfumato.workflow.limits import limit_of
 from sfumato.workflow.making import load_table
@@ -91,10 +91,8 @@ def _by_column(name: str, attack: Attack, subject: Subject) -> list[tuple[str, A
 def named(names: Iterable[str], *, trials: int = TRIALS) -> dict[str, Attack]:
     """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
     wanted = tuple(names) or QUICK
+    refuse_unknown(wanted)
     wanted = tuple(ATTACKS) if "all" in wanted else wanted
-    for name in wanted:
-        if name not in ATTACKS:
-            raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, ATTACKS)} Known: {listed(ATTACKS)}")
     return {name: ATTACKS[name](trials) for name in wanted}
 
 

@@ -65,9 +65,7 @@ def dimensions(plan: Plan, frame: object = None, *, order: Order = "greedy", wor
     table = load_table(plan, frame, plan.input.path)
     prepared = prepare(plan, table, None, catalog())
     quasi = prepared.schema.quasi
-    cells = [
-        pl.Series(n, list(prepared.columns[n].values), dtype=pl.String).gather(prepared.columns[n].codes) for n in quasi
-    ]
+    cells = [prepared.columns[name].texts for name in quasi]
     asked = max(asked_k(prepared.problem.models), 2)
     done: list[None] = []
 

@@ -45,8 +45,8 @@ def private_subject(folder: Path, manifest: Mapping[str, Any], original: Table, 
         quasi=quasi,
         sensitive=target,
         meanings={name: _meaning(shown[name], columns[name], domains[name], control) for name in quasi},
-        people=pl.DataFrame([_texts(column) for column in columns.values()]),
-        control=None if control is None else pl.DataFrame([_texts(control.column(name)) for name in columns]),
+        people=pl.DataFrame([column.texts for column in columns.values()]),
+        control=None if control is None else pl.DataFrame([control.column(name).texts for name in columns]),
         claims=(),
         algorithm=str(manifest["recoding"]["algorithm"]),
         numeric=frozenset(name for name in quasi if domains[name]["kind"] == "number"),
@@ -92,7 +92,3 @@ def _leaves(nodes: list[list[Any]]) -> dict[str, set[str]]:
             found.setdefault(str(nodes[up][0]), set()).add(str(label))
             up = int(nodes[up][1])
     return found
-
-
-def _texts(column: Column) -> pl.Series:
-    return pl.Series(column.name, list(column.values), dtype=pl.String).gather(column.codes)

@@ -130,7 +130,7 @@ def _subject(
         quasi=schema.quasi,
         sensitive=schema.sensitive,
         meanings=meanings,
-        people=pl.DataFrame([_texts(columns[name]) for name in (*schema.quasi, *schema.sensitive)]),
+        people=pl.DataFrame([columns[name].texts for name in (*schema.quasi, *schema.sensitive)]),
         control=None if control is None else _people(control, schema.named(Role.QUASI, Role.SENSITIVE), missing),
         claims=tuple(claims),
         algorithm=algorithm,
@@ -154,10 +154,6 @@ def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierar
     return found
 
 
-def _texts(column: Column) -> pl.Series:
-    return pl.Series(column.name, list(column.values), dtype=pl.String).gather(column.codes)
-
-
 def _people(table: Table, names: Sequence[str], missing: str) -> pl.DataFrame:
     """Control people with the columns that the release is about."""
     for name in names:
@@ -165,7 +161,7 @@ def _people(table: Table, names: Sequence[str], missing: str) -> pl.DataFrame:
             raise unknown_column(name, table.names, where="the control file")
     if not table.rows:
         raise DataError(f"{table.source} has no rows; a control run needs some")
-    found = [_texts(table.column(name)) for name in names]
+    found = [table.column(name).texts for name in names]
     return pl.DataFrame(found).with_columns(pl.all().fill_null(missing))
 
 

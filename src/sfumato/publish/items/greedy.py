@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
 
@@ -128,7 +128,7 @@ class _Round:
                 members, name = way.members, self.ways.named(item, node)
                 step = ItemStep(action="generalize", label=self.shown.labels[item], to=name, gain=gain, loss=way.loss)
             self._gone(members)
-            steps.append(_left(step, self.left))
+            steps.append(replace(step, left=self.left))
         return only_left_out
 
     def restore(self, steps: list[ItemStep]) -> list[ItemStep]:
@@ -158,7 +158,7 @@ class _Round:
             gone.append(self._places(item, rows))
             self._gone(np.array([item]), frequent=False)
             step = ItemStep(action="strip", label=self.shown.labels[item], gain=gain, loss=loss)
-            steps.append(_left(step, self.left))
+            steps.append(replace(step, left=self.left))
         return np.concatenate(gone)
 
     def _places(self, item: int, rows: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -192,7 +192,3 @@ class _Round:
             self.bad.remove(bad)
             if frequent:
                 self.frequent.remove(self.frequent.holding(member))
-
-
-def _left(step: ItemStep, left: int) -> ItemStep:
-    return ItemStep(action=step.action, label=step.label, to=step.to, gain=step.gain, loss=step.loss, left=left)
