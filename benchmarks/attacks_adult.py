@@ -17,9 +17,9 @@ import polars as pl
 
 import sfumato as sf
 from measure import table
-from sfumato.attack.subject import Meaning, Subject
-from sfumato.attack.trials import Finding, Outcome
-from sfumato.data.adult import adult_folder
+from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.trials import Finding, Outcome
+from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
 from sfumato.workflow.attack_catalog import ATTACKS
@@ -191,7 +191,7 @@ def main() -> str:
     folder = adult_folder()
     if folder is None:
         return ""
-    frame = sf.adult(folder=folder)
+    frame = sf.datasets.adult(folder=folder)
     order = np.random.Generator(np.random.PCG64(SEED)).permutation(frame.height)
     third = frame.height // 3
     control, people = frame[np.sort(order[:third])], frame[np.sort(order[third:])]

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import sfumato as sf
 from measure import table
-from sfumato.data.census import census, census_hierarchies
+from sfumato.datasets.synthetic_census import census, census_hierarchies
 from stages import peak_mb, tell
 
 AIMS: Mapping[int, float] = {30_000: 60.0, 1_000_000: 300.0}

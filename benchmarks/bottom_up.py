@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from measure import table, timed
 from pictures import Line, Panel, panel, save
-from sfumato.data.adult import adult, adult_folder
-from sfumato.data.census import census, census_hierarchies
 from sfumato.data.table import Column, Table
+from sfumato.datasets.synthetic_census import census, census_hierarchies
+from sfumato.datasets.uci_adult import adult, adult_folder
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import Paths, read_hierarchy

@@ -14,7 +14,7 @@ import polars as pl
 
 from measure import table
 from pictures import TONES, Line, Panel, legend, panel, save
-from sfumato.data.census import census, census_hierarchies
+from sfumato.datasets.synthetic_census import census, census_hierarchies
 from stages import staged
 
 ALGORITHMS = ("optimal", "incognito", "mondrian", "local")

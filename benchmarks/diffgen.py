@@ -10,12 +10,12 @@ import altair as alt
 from measure import table, timed
 from papers.diffgen_adult import TREES, Domains, declared, domains, private
 from pictures import TONES, Line, Panel, panel, save
-from sfumato.data.adult import adult_folder
-from sfumato.data.census import census_hierarchies
+from sfumato.datasets.synthetic_census import census_hierarchies
+from sfumato.datasets.uci_adult import adult_folder
 from sfumato.describe.paths import read_hierarchy
 from sfumato.ground.work import Work
 from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.private import PrivateTable
+from sfumato.publish.noisy_table import PrivateTable
 from top_down import CLASS, people
 
 SIZES = (200_000, 400_000, 600_000, 800_000, 1_000_000)

@@ -18,14 +18,14 @@ import polars as pl
 
 import sfumato as sf
 from measure import timed
-from sfumato.data.metro import metro
 from sfumato.data.table import Table
 from sfumato.data.trajectories import trajectory_column
+from sfumato.datasets.synthetic_metro import metro
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import violating
 from sfumato.group.maximal import maximal_frequent
 from sfumato.group.transactions import Secret, Transactions
-from sfumato.publish.items.algorithm import records
+from sfumato.publish.items.item_algorithms import records
 from sfumato.workflow.item_release import ItemRelease
 from stages import peak_mb, tell
 

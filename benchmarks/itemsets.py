@@ -14,10 +14,10 @@ from item_peers import as_sets, lines, maximal, rescanned, spanned
 from item_stages import SUPPORT, WATCHED, C, measured, transactions
 from measure import table, timed
 from pictures import TONES, Line, Panel, legend, panel, save
-from sfumato.data.metro import metro
+from sfumato.datasets.synthetic_metro import metro
 from sfumato.group.itemsets import violating
 from sfumato.group.maximal import maximal_frequent
-from sfumato.publish.items.algorithm import records
+from sfumato.publish.items.item_algorithms import records
 
 ROWS = (200_000, 400_000, 600_000, 800_000, 1_000_000)
 MINUTES = (60, 75, 90, 120)

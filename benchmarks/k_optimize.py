@@ -16,8 +16,8 @@ from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
 from sfumato.group.cells import cells
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.publish.k_optimize.algorithm import KOptimize
 from sfumato.publish.k_optimize.nodes import Nodes
+from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.problem import Problem
 from sfumato.utility.cell_metrics import LossMetric

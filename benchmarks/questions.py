@@ -14,7 +14,7 @@ import sfumato as sf
 from measure import table, timed
 from sfumato.budget.events import Pure
 from sfumato.budget.ledger import Ledger
-from sfumato.query import Categories, Numbers, Session
+from sfumato.queries import Categories, Numbers, Session
 
 ROWS = 1_000_000
 CHARGES = 200
@@ -79,7 +79,7 @@ def charged(place: Path) -> list[list[str]]:
 
 def main() -> str:
     """Both tables."""
-    frame = sf.census(ROWS, seed=1)
+    frame = sf.datasets.census(ROWS, seed=1)
     domains = {
         "age": Numbers(low=0, high=100),
         "sex": Categories(values=("Female", "Male")),

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from measure import table, timed
 from pictures import TONES, Line, Panel, panel, save
-from sfumato.data.adult import adult, adult_folder
-from sfumato.data.census import census, census_hierarchies
 from sfumato.data.table import Table
+from sfumato.datasets.synthetic_census import census, census_hierarchies
+from sfumato.datasets.uci_adult import adult, adult_folder
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.paths import read_hierarchy
 from sfumato.describe.ranges import Grown
@@ -25,7 +25,7 @@ from sfumato.group.cells import cells
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.publish.problem import Outcome, Problem
 from sfumato.publish.top_down import TopDown
-from sfumato.publish.top_down.columns import Column, columns
+from sfumato.publish.top_down.cut_columns import Column, columns
 from sfumato.utility.cell_metrics import LossMetric
 from sfumato.utility.view import measures
 

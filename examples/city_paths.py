@@ -35,7 +35,7 @@ def fewest(paths: Iterable[str], known: int) -> int:
 
 def main() -> None:
     """Look for lonely readings before and after, and write what can be published."""
-    citizens = sf.city(2000, seed=7)
+    citizens = sf.datasets.city(2000, seed=7)
     for known in (1, 2):
         print(f"before: {known} known readings fit {fewest(citizens['path'], known)} rows at the worst")
     made = sf.release(sf.Plan.parse(PLAN), citizens)

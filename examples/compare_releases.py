@@ -34,7 +34,7 @@ PLAN = {
 
 def main() -> None:
     """Make nine releases, compare them, and make one of them again."""
-    people = sf.census(2000, seed=7)
+    people = sf.datasets.census(2000, seed=7)
     with tempfile.TemporaryDirectory() as place:
         found = sf.frontier(sf.Plan.parse(PLAN), people, folder=Path(place) / "frontier")
         for point in found.points:

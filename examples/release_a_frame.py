@@ -29,7 +29,7 @@ PLAN = {
 
 def main() -> None:
     """Make the release, write it, and check it from its bytes."""
-    patients = sf.patients(2000, seed=7)
+    patients = sf.datasets.patients(2000, seed=7)
     made = sf.release(sf.Plan.parse(PLAN), patients)
     print(f"{patients.height} rows in, {made.rows.height} out, {made.suppressed_rows} suppressed")
     for claim in made.claims:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sfumato.describe.taxonomy import TOP, Taxonomy, taxonomy
 from sfumato.group.assembled import ItemPart, assembled
 from sfumato.group.transactions import Secret
-from sfumato.models.items import ItemModel
-from sfumato.publish.items.problem import ItemOutcome, ItemProblem
-from sfumato.publish.items.space import Axis, ItemSpace
+from sfumato.models.item_model import ItemModel
+from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem
+from sfumato.publish.items.item_space import Axis, ItemSpace
 from tests.brute import itemsets as brute
 from tests.itemized import ITEMS, LIMITS, VALUES
 

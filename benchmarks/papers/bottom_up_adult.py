@@ -16,7 +16,7 @@ import polars as pl
 import sfumato as sf
 from measure import table, timed
 from pictures import TONES, Line, Panel, panel, save
-from sfumato.data.adult import adult_folder
+from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.work import Work
 from sfumato.publish.bottom_up import BottomUp
 from sfumato.publish.problem import Problem
@@ -181,7 +181,7 @@ def main() -> str:
     folder = adult_folder()
     if folder is None or not (folder / TREES).exists():
         return ""
-    frame = sf.adult(folder=folder)
+    frame = sf.datasets.adult(folder=folder)
     error_rows, found = errors(frame)
     time_rows, seconds = scaling(frame)
     picture(found, seconds)

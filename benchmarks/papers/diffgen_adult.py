@@ -19,14 +19,14 @@ import polars as pl
 import sfumato as sf
 from measure import table
 from pictures import TONES, Line, Panel, panel, save
-from sfumato.data.adult import adult_folder
+from sfumato.datasets.uci_adult import adult_folder
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hchy import read_hchy
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import Paths
 from sfumato.ground.work import Work
 from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.private import Attribute, NoisyTable, PrivateTable, grid_cells
+from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable, grid_cells
 from sfumato.utility.learners import ends_read, learnt, told, values_read
 from sfumato.utility.view import Reals
 
@@ -145,7 +145,7 @@ def trial() -> Trial:
     """Adult's complete records: the first 30,162 and the last 15,060."""
     folder = adult_folder()
     assert folder is not None
-    frame = sf.adult(folder=folder)
+    frame = sf.datasets.adult(folder=folder)
     given = domains(folder, [name for name in frame.columns if name != CLASS])
     return Trial(given=given, train=private(frame[:TRAINING], given), test=private(frame[TRAINING:], given))
 

@@ -16,7 +16,7 @@ import polars as pl
 import sfumato as sf
 from measure import table, timed
 from pictures import TONES, Line, Panel, panel, save
-from sfumato.data.adult import adult_folder
+from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
 from sfumato.publish.problem import Outcome
@@ -192,7 +192,7 @@ def main() -> str:
     folder = adult_folder()
     if folder is None or not (folder / TREES).exists():
         return ""
-    frame = sf.adult(folder=folder)
+    frame = sf.datasets.adult(folder=folder)
     settings = [(l, k, 0.2) for l in LS for k in KS] + [(l, 100, c) for l in LS for c in CS if c != 0.2]
     ce_rows, ce = errors(frame, settings)
     dr_rows, dr = ratios(frame)

@@ -19,10 +19,10 @@ import polars as pl
 import sfumato as sf
 from measure import table, timed
 from papers.diffgen_adult import CLASS, CLASSES, TRAINING, TREES, domains, private
-from sfumato.data.adult import adult_folder
+from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.work import Work
 from sfumato.publish.marginals import Marginals
-from sfumato.publish.private import NoisyTable, PrivateTable
+from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
 RUNS = 10
@@ -151,7 +151,7 @@ def main() -> str:
     if folder is None or not (folder / TREES).exists():
         return ""
     warnings.simplefilter("ignore")
-    frame = sf.adult(folder=folder)
+    frame = sf.datasets.adult(folder=folder)
     given = domains(folder, [name for name in frame.columns if name != CLASS])
     parts = frame[:TRAINING], frame[TRAINING:]
     train, test = (private(one, given) for one in parts)

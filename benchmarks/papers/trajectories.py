@@ -18,17 +18,17 @@ import polars as pl
 from measure import table
 from papers.trajectory_claims import Losses, claims
 from pictures import MUTED, TONES, Line, Panel, legend, panel, save
-from sfumato.data.city import city
-from sfumato.data.metro import metro
 from sfumato.data.table import Table
 from sfumato.data.trajectories import trajectory_column
+from sfumato.datasets.synthetic_city import city
+from sfumato.datasets.synthetic_metro import metro
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets, violating
 from sfumato.group.maximal import maximal_frequent
 from sfumato.group.transactions import Secret, Transactions
 from sfumato.publish.items import algorithm
-from sfumato.publish.items.problem import ItemProblem
-from sfumato.publish.items.space import Axis, ItemSpace
+from sfumato.publish.items.item_problem import ItemProblem
+from sfumato.publish.items.item_space import Axis, ItemSpace
 
 SUPPORTS = (0.005, 0.01, 0.015)
 KS, CS, LS = (10, 20, 30, 40, 50), (0.2, 0.4, 0.6, 0.8, 1.0), (1, 2, 3, 4, 5)

@@ -1,7 +1,7 @@
 """sfumato: privacy-preserving data publishing, verified, attacked, measured and explained.
 
 >>> import sfumato as sf
->>> table = sf.census(200, seed=1)
+>>> table = sf.datasets.census(200, seed=1)
 >>> sf.models.KAnonymity(k=2).check(sf.classes(table, quasi=["sex", "race"])).holds
 False
 
@@ -10,21 +10,14 @@ Everything is loaded when it is first used, so that importing the package costs 
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import models
+    from sfumato import datasets, models
     from sfumato.budget.ledger import Ledger
-    from sfumato.data.adult import adult
-    from sfumato.data.census import census
-    from sfumato.data.city import city
-    from sfumato.data.metro import metro
-    from sfumato.data.patients import patients
     from sfumato.ground.errors import (
         BudgetError,
         BundleError,
@@ -36,7 +29,7 @@ if TYPE_CHECKING:
         PlanError,
         SfumatoError,
     )
-    from sfumato.query import Session
+    from sfumato.queries import Session
     from sfumato.workflow.applying import apply
     from sfumato.workflow.audit import Audit, audit
     from sfumato.workflow.counting import classes
@@ -66,21 +59,20 @@ _PLACES = {
     "PlanError": "ground.errors",
     "PrivateRelease": "workflow.private",
     "Release": "workflow.release",
-    "Session": "query",
+    "Session": "queries",
     "SfumatoError": "ground.errors",
-    "adult": "data.adult",
     "apply": "workflow.applying",
     "audit": "workflow.audit",
-    "census": "data.census",
-    "city": "data.city",
     "classes": "workflow.counting",
     "dimensions": "workflow.dimensions",
     "frontier": "workflow.frontier",
-    "metro": "data.metro",
-    "patients": "data.patients",
     "profile": "workflow.profile",
     "query": "workflow.querying",
+    "release": "workflow.releasing",
+    "verify": "workflow.verify",
 }
+
+_ROOMS = ("datasets", "models")
 
 __all__ = [
     "Audit",
@@ -100,17 +92,13 @@ __all__ = [
     "Session",
     "SfumatoError",
     "__version__",
-    "adult",
     "apply",
     "audit",
-    "census",
-    "city",
     "classes",
+    "datasets",
     "dimensions",
     "frontier",
-    "metro",
     "models",
-    "patients",
     "profile",
     "query",
     "release",
@@ -120,8 +108,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its room when it is first asked for."""
-    if name == "models":
-        return import_module("sfumato.models")
+    if name in _ROOMS:
+        return import_module(f"sfumato.{name}")
     if name not in _PLACES:
         raise AttributeError(f"module 'sfumato' has no attribute {name!r}; it has {', '.join(__all__)}")
     return getattr(import_module(f"sfumato.{_PLACES[name]}"), name)
@@ -130,37 +118,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names."""
     return __all__
-
-
-class _Door(ModuleType):
-    """The package as a module whose verbs win over the rooms of the same name."""
-
-    @property
-    def release(self) -> Any:
-        """Make a release: ``sfumato.release(plan, frame)``."""
-        return import_module("sfumato.workflow.releasing").release
-
-    @release.setter
-    def release(self, room: object) -> None:
-        """The room sfumato.release stays reachable by import only."""
-
-    @property
-    def query(self) -> Any:
-        """Ask a table: ``sfumato.query(plan, sql, ...)``."""
-        return import_module("sfumato.workflow.querying").query
-
-    @query.setter
-    def query(self, room: object) -> None:
-        """The room sfumato.query stays reachable by import only."""
-
-    @property
-    def verify(self) -> Any:
-        """Verify a bundle: ``sfumato.verify(folder)``."""
-        return import_module("sfumato.workflow.verify").verify
-
-    @verify.setter
-    def verify(self, room: object) -> None:
-        """The room sfumato.verify stays reachable by import only."""
-
-
-sys.modules[__name__].__class__ = _Door

@@ -24,8 +24,8 @@ from sfumato.data.table import Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import DataError, ParameterError
+from sfumato.utility.label_features import Words, covered
 from sfumato.utility.learners import ends_read, values_read
-from sfumato.utility.meanings import Words, covered
 from sfumato.utility.view import Reals
 from sfumato.workflow.applying import Outside
 from sfumato.workflow.making import release

@@ -73,7 +73,7 @@ def test_verify_prints_and_exits(run, tmp_path: Path):
 def test_a_profiled_plan_is_accepted_as_it_is(run, tmp_path: Path, data: str, suffix: str):
     from sfumato.data.files import write
 
-    write(getattr(sf, data)(700, seed=1), tmp_path / f"d.{suffix}")
+    write(getattr(sf.datasets, data)(700, seed=1), tmp_path / f"d.{suffix}")
     done = run("profile", tmp_path / f"d.{suffix}", "-o", tmp_path / "plan.toml")
     assert done.code == 0
     for word in ("prosecutor", "journalist", "marketer", "rows singled out"):
@@ -85,7 +85,7 @@ def test_a_profiled_plan_is_accepted_as_it_is(run, tmp_path: Path, data: str, su
 
 
 def test_profile_suggests_roles(run, tmp_path: Path):
-    sf.patients(500, seed=1).write_csv(tmp_path / "p.csv")
+    sf.datasets.patients(500, seed=1).write_csv(tmp_path / "p.csv")
     found = run("profile", tmp_path / "p.csv", "--json").json
     roles = {column["name"]: column["role"] for column in found["columns"]}
     assert roles == {
@@ -125,7 +125,7 @@ def test_profiled_plans_of_odd_tables(run, tmp_path: Path, name, frame):
 
 def test_interrupting_a_long_search_leaves_nothing(tmp_path: Path):
     """A real interrupt signal in the middle of a search: exit code 130, no bundle, no temporary folder."""
-    sf.census(30_000, seed=1).write_csv(tmp_path / "c.csv")
+    sf.datasets.census(30_000, seed=1).write_csv(tmp_path / "c.csv")
     lines = ['[input]\npath = "c.csv"\n[privacy]\nl_diversity = { kind = "entropy", l = 6 }\n']
     lines += ["[algorithm]\nmax_suppressed = 0.3\n"]
     names = ("age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country")

@@ -45,7 +45,7 @@ jobs = 1
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    sf.census(200, seed=5).write_csv(tmp_path / "census.csv")
+    sf.datasets.census(200, seed=5).write_csv(tmp_path / "census.csv")
     (tmp_path / "plan.toml").write_text(PLAN)
     return tmp_path
 
@@ -94,7 +94,7 @@ def test_the_command_line_says_it_instead(run, place: Path):
         for metric in ("loss", "ncp")
     ]
     assert all(point["suppressed_rows"] == 0 for point in done.json["points"])
-    sf.census(150, seed=6).write_csv(place / "other.csv")
+    sf.datasets.census(150, seed=6).write_csv(place / "other.csv")
     other = run("frontier", place / "plan.toml", "-o", place / "out", "--input", place / "other.csv", "--json")
     assert other.json["original"]["rows"] == 150
 

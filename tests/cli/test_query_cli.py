@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.query.domains import Categories, Numbers
+from sfumato.queries.queryable import Categories, Numbers
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.querying import declared_domains
 
@@ -44,7 +44,7 @@ role = "drop"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    sf.census(400, seed=5).write_csv(tmp_path / "census.csv")
+    sf.datasets.census(400, seed=5).write_csv(tmp_path / "census.csv")
     (tmp_path / "plan.toml").write_text(PLAN)
     return tmp_path
 
@@ -81,7 +81,7 @@ def test_domains_come_from_the_plan(place: Path):
 
 
 def test_answers_are_those_of_the_table(ask, place: Path):
-    frame = sf.census(400, seed=5)
+    frame = sf.datasets.census(400, seed=5)
     found = ask("SELECT COUNT(*) WHERE age >= 40", "--json").json
     assert found["answers"][0]["rows"][0]["value"] == (frame["age"].cast(int) >= 40).sum()
     assert found["left"] == "999000000"

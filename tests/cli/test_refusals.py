@@ -169,7 +169,8 @@ def test_an_existing_bundle_is_not_overwritten(run, place):
 
 
 @pytest.mark.parametrize(
-    "stage", ["sfumato.workflow.release.rendered", "sfumato.report.page.render", "sfumato.workflow.release.verify"]
+    "stage",
+    ["sfumato.workflow.release.rendered", "sfumato.report.table.table_page.render", "sfumato.workflow.release.verify"],
 )
 @pytest.mark.parametrize(
     ("trouble", "code", "words"),

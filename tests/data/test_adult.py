@@ -9,13 +9,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfumato.data import adult as room
-from sfumato.data.adult import adult, adult_folder
-from sfumato.data.census import COLUMNS, census
+from sfumato.datasets import uci_adult as room
+from sfumato.datasets.synthetic_census import COLUMNS, census
+from sfumato.datasets.uci_adult import adult, adult_folder
 from sfumato.ground.errors import DataError
 
 FOUND = adult_folder()
-REAL = pytest.mark.skipif(FOUND is None, reason="the UCI Adult files are not on this machine (see sfumato.data.adult)")
+REAL = pytest.mark.skipif(
+    FOUND is None, reason="the UCI Adult files are not on this machine (see sfumato.datasets.uci_adult)"
+)
 LINE = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, {}, {}"
 )

@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfumato.data.adult import adult, adult_folder
-from sfumato.data.census import census, census_hierarchies
-from sfumato.data.census_shape import COUNTRY, EDUCATION, MARITAL, OCCUPATION, RACE, RELATIONSHIP, SEX, WORKCLASS
-from sfumato.data.patients import patients, patients_hierarchies
-from sfumato.data.patients_shape import DIAGNOSES, JOBS
+from sfumato.datasets.census_shape import COUNTRY, EDUCATION, MARITAL, OCCUPATION, RACE, RELATIONSHIP, SEX, WORKCLASS
+from sfumato.datasets.patients_shape import DIAGNOSES, JOBS
+from sfumato.datasets.synthetic_census import census, census_hierarchies
+from sfumato.datasets.synthetic_patients import patients, patients_hierarchies
+from sfumato.datasets.uci_adult import adult, adult_folder
 
 FILES = {**census_hierarchies(), **patients_hierarchies()}
 DRAWABLE: dict[str, set[str]] = {
@@ -62,7 +62,7 @@ def test_what_is_drawn_is_covered(frame: pl.DataFrame) -> None:
 
 
 @pytest.mark.skipif(
-    adult_folder() is None, reason="the UCI Adult files are not on this machine (see sfumato.data.adult)"
+    adult_folder() is None, reason="the UCI Adult files are not on this machine (see sfumato.datasets.uci_adult)"
 )
 def test_the_real_adult_is_covered_too() -> None:
     people = adult()

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from sfumato.data.census import COLUMNS, census, census_hierarchies
+from sfumato.datasets.synthetic_census import COLUMNS, census, census_hierarchies
 from sfumato.ground.errors import ParameterError
 
 NUMBERS = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}

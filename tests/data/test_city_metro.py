@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.city import DIAGNOSES, block_names, city
-from sfumato.data.metro import STATUSES, metro, station_names
-from sfumato.data.metro_map import metro_map
+from sfumato.datasets.metro_map import metro_map
+from sfumato.datasets.synthetic_city import DIAGNOSES, block_names, city
+from sfumato.datasets.synthetic_metro import STATUSES, metro, station_names
 from sfumato.ground.errors import ParameterError
 
 CITY = city(80_000, seed=1)

@@ -7,7 +7,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from sfumato.data.patients import TODAY, patients
+from sfumato.datasets.synthetic_patients import TODAY, patients
 from sfumato.ground.errors import ParameterError
 
 PATIENTS = patients(20_000, seed=5)

@@ -14,10 +14,10 @@ from sfumato.group.maximal import maximal_frequent
 from sfumato.group.transactions import Transactions
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.publish.items import Trajectory
-from sfumato.publish.items.greedy import scores
+from sfumato.publish.items.greedy_suppression import scores
+from sfumato.publish.items.item_problem import ItemOutcome
 from sfumato.publish.items.links import Links
-from sfumato.publish.items.problem import ItemOutcome
-from sfumato.utility.items import ItemView, frequent_sets
+from sfumato.utility.item_utility import ItemView, frequent_sets
 from tests.brute import itemsets as brute
 from tests.brute import sequences
 from tests.item_problems import SECRET, problem_of, set_part

@@ -11,7 +11,7 @@ import pytest
 import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
-PRIVATE = ("noise", "budget", "query", "publish/diffgen", "publish/marginals")
+PRIVATE = ("noise", "budget", "queries", "publish/diffgen", "publish/marginals")
 """Where every draw is paid for. Marginals may sample rows from released counts through Chance: that costs nothing."""
 OTHER_DICE = re.compile(
     r"np\.random(?!\.Generator\b)|numpy\.random|default_rng|\bimport random\b|from random\b|secrets\b|os\.urandom"
@@ -61,5 +61,5 @@ def test_other_dice_would_be_noticed(text: str):
 
 def test_the_attacker_does_not_know_the_mechanisms():
     """An audit is handed the mechanism; it must not share its code."""
-    for path in files("attack"):
+    for path in files("attacks"):
         assert not any(name.startswith(("sfumato.noise", "sfumato.budget")) for name in imported(path)), path

@@ -24,6 +24,7 @@ from sfumato.group.readings import matched, resolved
 from sfumato.models.all_of import AllOf
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
@@ -34,7 +35,6 @@ from sfumato.models.l_diversity import (
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
-from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model, Verdict
 from tests.brute import models as brute

@@ -26,8 +26,8 @@ import pytest
 from pycanon import anonymity
 from pycanon.anonymity import _l_diversity
 
-from sfumato.data.census import census, census_hierarchies
 from sfumato.data.table import Table
+from sfumato.datasets.synthetic_census import census, census_hierarchies
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.paths import read_hierarchy
 from sfumato.group.cells import cells

@@ -16,6 +16,7 @@ from sfumato.group.classes import Classes
 from sfumato.models.all_of import AllOf
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
@@ -26,7 +27,6 @@ from sfumato.models.l_diversity import (
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
-from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model, one_class
 from sfumato.testing.model_kit import BrokenLaw, check_model, check_removal, check_table, classes_of, pinned

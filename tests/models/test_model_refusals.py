@@ -12,6 +12,7 @@ from sfumato.ground.errors import DataError, ParameterError, UnknownColumn
 from sfumato.models.all_of import AllOf
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
@@ -22,7 +23,6 @@ from sfumato.models.l_diversity import (
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
-from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.testing.model_kit import classes_of
 

@@ -11,8 +11,8 @@ import numpy as np
 from sfumato.budget.events import Pure
 from sfumato.describe.taxonomy import Taxonomy, taxonomy
 from sfumato.noise import Noisy
-from sfumato.publish.diffgen.mechanisms import Mechanisms
-from sfumato.publish.private import Attribute, PrivateTable, grid_cells
+from sfumato.publish.diffgen.diffgen_noise import Mechanisms
+from sfumato.publish.noisy_table import Attribute, PrivateTable, grid_cells
 
 JOBS = taxonomy(
     [("Professional", "Engineer"), ("Professional", "Lawyer"), ("Artist", "Dancer"), ("Artist", "Writer")],

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.bundle.manifest import dump, seal
+from sfumato.bundle.staging import sha256
 from sfumato.data.frames import from_frame
 from sfumato.ground.work import Work
 from sfumato.publish.anatomy import Anatomy
-from sfumato.release.bundle import sha256
-from sfumato.release.manifest import dump, seal
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.facts import facts
 from sfumato.workflow.prepare import prepare

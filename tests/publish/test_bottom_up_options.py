@@ -199,7 +199,7 @@ def test_two_trails_escape_where_one_does_not():
 @pytest.mark.parametrize("options", [{}, {"partial": True}, {"suppress": True, "score": "loss-privacy"}, {"beam": 2}])
 @pytest.mark.parametrize("bounds", [{}, {"low": 0, "high": 120}])
 def test_what_it_releases_verifies(tmp_path: Path, options, bounds):
-    census = sf.census(400, seed=4)
+    census = sf.datasets.census(400, seed=4)
     names = ("workclass", "education", "marital-status", "sex")
     columns = {name: {"role": "quasi", "hierarchy": {"bundled": f"census/{name}"}} for name in names}
     columns |= {"age": {"role": "quasi", "hierarchy": {"kind": "grown", **bounds}}, "income": {"role": "target"}}

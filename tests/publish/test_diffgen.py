@@ -16,19 +16,19 @@ from sfumato.describe.taxonomy import taxonomy
 from sfumato.ground.errors import BudgetError, ParameterError
 from sfumato.ground.work import Work
 from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.diffgen.algorithm import published
 from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
 from sfumato.publish.diffgen.emptiness import passing, threshold
+from sfumato.publish.diffgen.leaf_partitions import Partitions
+from sfumato.publish.diffgen.node_column import TreeColumn
+from sfumato.publish.diffgen.noisy_specializer import published
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.partitions import Partitions
-from sfumato.publish.diffgen.scores import highest, impurity, information_gain, score
-from sfumato.publish.diffgen.search import column_of
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.size import PART, specializations
+from sfumato.publish.diffgen.specialization import column_of
+from sfumato.publish.diffgen.specialization_scores import highest, impurity, information_gain, score
 from sfumato.publish.diffgen.steps import Candidate, specialize_sets
-from sfumato.publish.diffgen.tree_column import TreeColumn
-from sfumato.publish.private import NoisyTable, PrivateTable
+from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 from tests.publish.diffgen_tables import (
     G7,
     JOB,

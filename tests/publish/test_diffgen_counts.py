@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.publish.diffgen.consistent import consistent
-from sfumato.publish.diffgen.mechanisms import count
+from sfumato.publish.diffgen.diffgen_noise import count
 from tests.publish.test_diffgen import FALSE_ALARM
 
 

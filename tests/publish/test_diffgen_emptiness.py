@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
 from sfumato.publish.diffgen import DiffGen
+from sfumato.publish.diffgen.diffgen_noise import choose, count, waits
 from sfumato.publish.diffgen.emptiness import Occupied, empty_that_pass, passing, successes, threshold
-from sfumato.publish.diffgen.mechanisms import choose, count, waits
-from sfumato.publish.diffgen.scores import score
+from sfumato.publish.diffgen.specialization_scores import score
 from tests.publish.diffgen_tables import (
     G7,
     JOB,

@@ -17,8 +17,8 @@ from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.rho_uncertainty import RhoUncertainty
 from sfumato.publish.items import Sets, Trajectory
-from sfumato.publish.items.algorithm import records as needed
-from sfumato.publish.items.greedy import SCORES, scores
+from sfumato.publish.items.greedy_suppression import SCORES, scores
+from sfumato.publish.items.item_algorithms import records as needed
 from sfumato.publish.items.links import Links
 from tests.brute import itemsets as brute
 from tests.item_problems import (

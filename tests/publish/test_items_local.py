@@ -9,7 +9,7 @@ from sfumato.ground.work import Work
 from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.publish.items import Sets, Trajectory, greedy
-from sfumato.publish.items.greedy import SCORES
+from sfumato.publish.items.greedy_suppression import SCORES
 from tests.brute import itemsets as brute
 from tests.item_problems import (
     SECRET,

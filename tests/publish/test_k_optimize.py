@@ -27,12 +27,12 @@ from sfumato.models import (
     SimpleLDiversity,
     TCloseness,
 )
-from sfumato.publish.k_optimize.algorithm import KOptimize
 from sfumato.publish.k_optimize.best import Best
 from sfumato.publish.k_optimize.cuts import Cuts
+from sfumato.publish.k_optimize.depth_first import Search
 from sfumato.publish.k_optimize.intervals import Intervals
 from sfumato.publish.k_optimize.nodes import Nodes
-from sfumato.publish.k_optimize.search import Search
+from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.k_optimize.sweep import sweep
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.problem import Outcome, Problem

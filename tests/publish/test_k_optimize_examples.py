@@ -22,10 +22,10 @@ from sfumato.models import (
     LKCPrivacy,
     SimpleLDiversity,
 )
-from sfumato.publish.k_optimize.algorithm import KOptimize
 from sfumato.publish.k_optimize.best import Best
+from sfumato.publish.k_optimize.depth_first import Search
 from sfumato.publish.k_optimize.nodes import Nodes
-from sfumato.publish.k_optimize.search import Search
+from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.problem import Problem
 from sfumato.testing.search_kit import check_outcome
@@ -69,7 +69,7 @@ def test_the_example_by_hand():
 
 def middle(share: float = 0.0, metric=None, rows: int = 1500) -> Problem:
     """A table of the census generator with some 30 cuts."""
-    frame = sf.census(rows, seed=2)
+    frame = sf.datasets.census(rows, seed=2)
     tree = {
         "columns": {
             name: {"role": "quasi", "hierarchy": {"bundled": f"census/{name}"}}
@@ -207,7 +207,7 @@ CENSUS: dict[str, Any] = {
     ],
 )
 def test_what_it_releases_verifies(tmp_path: Path, privacy, metric, algorithm):
-    people = sf.census(600, seed=3).with_columns(
+    people = sf.datasets.census(600, seed=3).with_columns(
         workclass=pl.when(pl.int_range(pl.len()) < 30).then(pl.lit("?")).otherwise("workclass")
     )
     tree = {
@@ -234,7 +234,7 @@ def _shown(made, name: str) -> list[str]:
 
 
 def test_options_in_a_plan():
-    people = sf.census(200, seed=3)
+    people = sf.datasets.census(200, seed=3)
     with pytest.raises(PlanError, match=r"algorithm.output must be one of boxes, hierarchy"):
         sf.release(sf.Plan.parse({**CENSUS, "algorithm": {"name": "k-optimize", "output": "means"}}), people)
     with pytest.raises(Infeasible, match="k = 201"):

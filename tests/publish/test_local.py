@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.census import census
+from sfumato.datasets.synthetic_census import census
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.ground.work import Work

@@ -20,15 +20,15 @@ from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
 from sfumato.noise import Noisy
 from sfumato.publish.marginals import Marginals
-from sfumato.publish.marginals.algorithm import published
-from sfumato.publish.marginals.bins import binnings, whole
-from sfumato.publish.marginals.mechanisms import Mechanisms, count
+from sfumato.publish.marginals.binnings import binnings, whole
+from sfumato.publish.marginals.marginal_noise import Mechanisms, count
+from sfumato.publish.marginals.marginal_scores import dependence
+from sfumato.publish.marginals.marginal_search import shares
 from sfumato.publish.marginals.model import Measured, fitted, nearest
+from sfumato.publish.marginals.noisy_marginals import published
 from sfumato.publish.marginals.rows import MOST, apportioned, rows_of
-from sfumato.publish.marginals.scores import dependence
-from sfumato.publish.marginals.search import shares
-from sfumato.publish.private import Attribute, NoisyTable, PrivateTable, grid_cells
-from sfumato.verify.private import fits
+from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable, grid_cells
+from sfumato.verification.private_checks import fits
 from sfumato.workflow.private import stated_domains
 from tests.tables import column
 

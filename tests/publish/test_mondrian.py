@@ -72,7 +72,7 @@ def test_a_table_worked_out_by_hand():
 
 
 def test_it_loses_less_than_the_full_domain_optimum():
-    census = sf.census(3000, seed=4)
+    census = sf.datasets.census(3000, seed=4)
     names = ("age", "workclass", "education", "marital-status", "race", "sex")
     columns = {name: {"role": "quasi", "hierarchy": {"bundled": f"census/{name}"}} for name in names}
     tree = {"columns": columns | {"occupation": {"role": "sensitive"}}, "privacy": {"k_anonymity": 5}}
@@ -103,7 +103,7 @@ def test_adult_loses_what_the_figures_say():
 )
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 def test_what_it_releases_verifies(tmp_path: Path, privacy, format_):
-    people = sf.patients(800, seed=3).with_columns(
+    people = sf.datasets.patients(800, seed=3).with_columns(
         sex=pl.when(pl.int_range(pl.len()) < 20).then(pl.lit("?")).otherwise("sex")
     )
     tree = {

@@ -22,7 +22,7 @@ from sfumato.models.judge import judge
 from sfumato.models.verdict import one_class
 from sfumato.publish.labels import recoded
 from sfumato.publish.mondrian import Mondrian
-from sfumato.publish.mondrian.columns import columns
+from sfumato.publish.mondrian.ordered_columns import columns
 from sfumato.publish.order import ranks
 from sfumato.publish.problem import Problem
 from sfumato.testing.search_kit import check_outcome
@@ -258,7 +258,7 @@ def test_cuts_that_are_tried_out_never_lose_more_than_those_that_only_look_best(
     if problem.cells.rows < k:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.publish.mondrian.algorithm._AHEAD", 0)
+        patch.setattr("sfumato.publish.mondrian.multidimensional._AHEAD", 0)
         looks = Mondrian(**options)(problem, Work()).loss
     assert Mondrian(**options)(problem, Work()).loss <= looks + 1e-9
 
@@ -319,7 +319,7 @@ PRIVACY = [
     ids=lambda one: "-".join(map(str, one.values())) if "k_anonymity" not in one else list(one)[-1],
 )
 def test_what_every_mode_releases_verifies(tmp_path: Path, options, privacy):
-    people = sf.census(400, seed=6).with_columns(
+    people = sf.datasets.census(400, seed=6).with_columns(
         pl.when(pl.int_range(pl.len()) % 40 == 7).then(None).otherwise(pl.col("age")).alias("age"),
         pl.when(pl.int_range(pl.len()) % 30 == 3).then(None).otherwise(pl.col("workclass")).alias("workclass"),
     )

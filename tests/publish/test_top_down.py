@@ -35,7 +35,7 @@ from sfumato.models.judge import judge
 from sfumato.publish.cut import cut_of_intervals, cut_of_nodes
 from sfumato.publish.problem import Problem, Recoded
 from sfumato.publish.top_down import TopDown, choices
-from sfumato.publish.top_down.search import specialized
+from sfumato.publish.top_down.top_down_search import specialized
 from sfumato.testing.search_kit import check_outcome, check_same, regrouped
 from sfumato.utility.cell_metrics import LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility

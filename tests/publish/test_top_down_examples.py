@@ -231,7 +231,7 @@ def test_edges_are_the_roundest_numbers(a, more, scale):
 
 
 def test_a_released_table_verifies(tmp_path: Path):
-    people = sf.census(2000, seed=5)
+    people = sf.datasets.census(2000, seed=5)
     tree = {
         "columns": {
             "age": {"role": "quasi", "hierarchy": {"kind": "grown", "low": 0, "high": 120}},

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sfumato.release.claims import Claim
-from sfumato.report.facts import ClaimFacts
-from sfumato.report.items_facts import (
+from sfumato.bundle.claims import Claim
+from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.items.item_facts import (
     GridCounts,
     ItemColumnFacts,
     ItemFacts,
@@ -15,7 +15,7 @@ from sfumato.report.items_facts import (
     SequenceFacts,
     StepFacts,
 )
-from sfumato.report.items_words import claimed
+from sfumato.report.items.item_sentences import claimed
 
 EVIL = "<script>alert('x')</script>&\""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

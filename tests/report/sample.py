@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sfumato.attack.risk import Risk
-from sfumato.attack.trials import Finding, Limit, Rate
-from sfumato.release.claims import Claim
-from sfumato.report.facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.attacks.identity.risk import Risk
+from sfumato.bundle.claims import Claim
+from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
 
 EVIL = "<script>alert('x')</script>&\""
 

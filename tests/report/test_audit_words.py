@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sfumato.attack.trials import Rate
-from sfumato.report.audit import pictured, verdicts, who
-from sfumato.report.page import render
+from sfumato.attacks.frame.trials import Rate
+from sfumato.report.base.findings import pictured, verdicts, who
+from sfumato.report.table.table_page import render
 from tests.report import sample
 
 

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato.report.items_charts import errors, fates, item_bars
-from sfumato.report.items_facts import (
+from sfumato.report.items.flow import merged
+from sfumato.report.items.item_charts import errors, fates, item_bars
+from sfumato.report.items.item_facts import (
     GridCounts,
     ItemColumnFacts,
     ItemFacts,
@@ -19,12 +20,11 @@ from sfumato.report.items_facts import (
     SequenceFacts,
     StepFacts,
 )
-from sfumato.report.items_flow import merged
-from sfumato.report.items_grid import Shades, binned, filled, gone, mapped, missing, on_axes
-from sfumato.report.items_page import render, sections
-from sfumato.report.items_places import place_pictures
-from sfumato.report.items_sequences import told
-from sfumato.report.items_words import MEANING, claimed, promised, reached
+from sfumato.report.items.item_page import render, sections
+from sfumato.report.items.item_sentences import MEANING, claimed, promised, reached
+from sfumato.report.items.place_time import Shades, binned, filled, gone, mapped, missing, on_axes
+from sfumato.report.items.places import place_pictures
+from sfumato.report.items.sequences import told
 
 from . import items_sample as sample
 from .test_page import Reader
@@ -192,7 +192,7 @@ def test_user_data_stays_text() -> None:
 
 
 def test_the_same_bytes_come_from_another_process() -> None:
-    code = "from tests.report import items_sample as s; from sfumato.report.items_page import render; import sys; "
+    code = "from tests.report import items_sample as s; from sfumato.report.items.item_page import render; import sys; "
     code += "render(s.baskets()); sys.stdout.buffer.write(render(s.city()).encode())"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT)
     assert made.stdout.decode() == render(sample.city())
@@ -291,7 +291,6 @@ def test_fates_and_errors_are_drawn_where_there_are_any() -> None:
 
 
 def test_importing_the_report_is_cheap() -> None:
-    code = (
-        "import sys, sfumato.report.items_page; sys.exit(bool({'altair', 'vl_convert', 'jinja2'} & set(sys.modules)))"
-    )
+    heavy = "{'altair', 'vl_convert', 'jinja2'}"
+    code = f"import sys, sfumato.report.items.item_page; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.report.facts import ColumnFacts
-from sfumato.report.page import SECTIONS, limit_on_size, render
-from sfumato.report.text import summary
+from sfumato.report.table.summary_text import summary
+from sfumato.report.table.table_facts import ColumnFacts
+from sfumato.report.table.table_page import SECTIONS, limit_on_size, render
 
 from . import sample
 
@@ -97,7 +97,7 @@ def test_the_same_facts_give_the_same_bytes(rich: str) -> None:
 
 
 def test_the_same_bytes_come_from_another_process(rich: str) -> None:
-    code = "from tests.report import sample; from sfumato.report.page import render; import sys; "
+    code = "from tests.report import sample; from sfumato.report.table.table_page import render; import sys; "
     code += "render(sample.lone()); sys.stdout.buffer.write(render(sample.rich()).encode())"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT)
     assert made.stdout.decode() == rich
@@ -205,6 +205,6 @@ def test_a_summary_has_the_verdict() -> None:
 
 
 def test_importing_the_report_is_cheap() -> None:
-    code = "import sys, sfumato.report.page, sfumato.report.text; "
+    code = "import sys, sfumato.report.table.table_page, sfumato.report.table.summary_text; "
     code += "sys.exit(bool({'altair', 'vl_convert', 'jinja2'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato.attack.risk import Risk
-from sfumato.report import charts
-from sfumato.report.bins import histogram, joined, size_bins, top
-from sfumato.report.drawing import Row, bars
-from sfumato.report.facts import ColumnFacts
-from sfumato.report.shapes import INK
+from sfumato.attacks.identity.risk import Risk
+from sfumato.report.base.bins import histogram, joined, size_bins, top
+from sfumato.report.base.drawing import Row, bars
+from sfumato.report.base.shapes import INK
+from sfumato.report.table import table_charts as charts
+from sfumato.report.table.table_facts import ColumnFacts
 
 from . import sample
 

@@ -20,7 +20,7 @@ from sfumato.publish.labels import recoded
 from sfumato.publish.problem import Outcome, Problem
 from sfumato.utility.accuracy import STUDY, Trial, accuracy
 from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.meanings import Words, covered
+from sfumato.utility.label_features import Words, covered
 from sfumato.utility.view import measures
 from tests.tables import PATHS, column, hierarchy
 
@@ -196,7 +196,7 @@ def test_a_label_covers_what_it_says(data):
 
 
 def test_any_release_of_the_workflow_can_be_tried():
-    census = sf.census(500, seed=2)
+    census = sf.datasets.census(500, seed=2)
     plan = {
         "columns": {
             "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [10, 50], "low": 0, "high": 100}},

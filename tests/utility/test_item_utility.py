@@ -16,7 +16,7 @@ from sfumato.ground.work import Work
 from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.publish.items import Sets, Trajectory
-from sfumato.utility.items import ItemView, certainty_penalty, frequent_sets, query_errors
+from sfumato.utility.item_utility import ItemView, certainty_penalty, frequent_sets, query_errors
 from tests.brute import itemsets as brute
 from tests.item_problems import (
     SECRET,

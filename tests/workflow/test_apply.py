@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.bundle.manifest import dump, seal
 from sfumato.describe.spans import read_interval
 from sfumato.ground.errors import BundleError, DataError, ParameterError, PlanError
-from sfumato.release.manifest import dump, seal
 from sfumato.workflow.applying import apply
 
 JOBS = {

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.bundle.manifest import dump, seal
+from sfumato.bundle.staging import sha256
 from sfumato.cli.main import main
 from sfumato.ground.errors import BundleError, ClaimRefuted, DataError, PlanError
-from sfumato.release.bundle import sha256
-from sfumato.release.manifest import dump, seal
 from sfumato.workflow.attack_catalog import ATTACKS, QUICK
 from sfumato.workflow.audit import audit
 
@@ -67,8 +67,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a table, control people, a plan and its bundle."""
     place = tmp_path_factory.mktemp("audit")
-    sf.census(900, seed=4).write_csv(place / "census.csv")
-    sf.census(400, seed=5).write_csv(place / "others.csv")
+    sf.datasets.census(900, seed=4).write_csv(place / "census.csv")
+    sf.datasets.census(400, seed=5).write_csv(place / "others.csv")
     (place / "plan.toml").write_text(PLAN)
     assert sf.release(sf.Plan.load(place / "plan.toml")).write(place / "out").holds
     return place

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attack.meanings import meaning
-from sfumato.release.manifest import dump, seal
+from sfumato.attacks.frame.coverage import meaning
+from sfumato.bundle.manifest import dump, seal
 from sfumato.workflow.audit import audit
 
 QUASI = {"role": "quasi", "hierarchy": {"kind": "flat"}}

@@ -12,7 +12,7 @@ from sfumato.workflow.prepare import prepare
 
 
 def table(columns: int) -> pl.DataFrame:
-    base = sf.census(300, seed=4)
+    base = sf.datasets.census(300, seed=4)
     ages = base["age"].to_list()
     made = {f"q{c}": [str((age * (c + 3)) % 23) for age in ages] for c in range(columns)}
     return pl.DataFrame({**made, "occupation": base["occupation"]})

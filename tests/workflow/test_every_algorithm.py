@@ -51,7 +51,7 @@ ACCEPTED = {
 
 
 def people(rows: int, seed: int) -> pl.DataFrame:
-    drawn = sf.census(rows, seed=seed).rename({"hours-per-week": "hours", "fnlwgt": "pay"})
+    drawn = sf.datasets.census(rows, seed=seed).rename({"hours-per-week": "hours", "fnlwgt": "pay"})
     return drawn.select("age", "hours", "occupation", "pay").with_columns(
         occupation=pl.col("occupation").replace_strict(JOBS, default="Other")
     )

@@ -45,7 +45,7 @@ TREE: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def census() -> pl.DataFrame:
-    return sf.census(300, seed=5)
+    return sf.datasets.census(300, seed=5)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def with_page() -> None:
 @pytest.fixture(autouse=True)
 def _drawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "with_page" not in request.fixturenames:
-        monkeypatch.setattr("sfumato.report.frontier_page.render", lambda facts: "")
+        monkeypatch.setattr("sfumato.report.frontier.frontier_page.render", lambda facts: "")
 
 
 @pytest.fixture

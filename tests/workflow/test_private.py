@@ -15,10 +15,10 @@ import sfumato as sf
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import from_json
 from sfumato.budget.ledger import Ledger
+from sfumato.bundle.manifest import dump, seal
+from sfumato.bundle.staging import sha256
 from sfumato.ground.errors import BudgetError, DataError, PlanError
-from sfumato.release.bundle import sha256
-from sfumato.release.manifest import dump, seal
-from sfumato.verify.private import fits
+from sfumato.verification.private_checks import fits
 from sfumato.workflow.private import PrivateRelease
 
 TREE = {"Any": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer", "Writer"]}}

@@ -39,7 +39,12 @@ def plan(**changes: Any) -> sf.Plan:
 
 @pytest.fixture(scope="module")
 def census() -> pl.DataFrame:
-    return sf.census(ROWS, seed=5).with_row_index("row").with_columns(fnlwgt=pl.col("row").cast(pl.Int64)).drop("row")
+    return (
+        sf.datasets.census(ROWS, seed=5)
+        .with_row_index("row")
+        .with_columns(fnlwgt=pl.col("row").cast(pl.Int64))
+        .drop("row")
+    )
 
 
 def test_other_columns_pass_through_unchanged_and_rows_are_shuffled(census):
@@ -170,7 +175,7 @@ def test_nulls_survive_the_way_through_a_csv_bundle(census, tmp_path: Path):
 
 
 def test_identifiers_are_dropped_or_pseudonymized(tmp_path: Path):
-    people = sf.patients(400, seed=2)
+    people = sf.datasets.patients(400, seed=2)
     (tmp_path / "key").write_bytes(b"0123456789abcdef0123456789abcdef")
     tree: dict[str, Any] = {
         "columns": {

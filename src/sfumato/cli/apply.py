@@ -28,9 +28,9 @@ def apply(
     as_json: Json = False,
 ) -> None:
     """Recode new records as a bundle's were: a test set, next month's file."""
+    from sfumato.bundle.manifest import plain
+    from sfumato.bundle.staging import write_whole
     from sfumato.data.files import rendered
-    from sfumato.release.bundle import write_whole
-    from sfumato.release.manifest import plain
     from sfumato.workflow.applying import apply as run
 
     if output.exists() and not force:

@@ -64,8 +64,8 @@ def attack(
 
 def show(found: Audit) -> None:
     """What was found, for people."""
-    from sfumato.report.audit import verdicts
-    from sfumato.report.figures import share
+    from sfumato.report.base.figures import share
+    from sfumato.report.base.findings import verdicts
 
     chips = {one.attack: one.chip for one in verdicts(found.findings)}
     rows = []

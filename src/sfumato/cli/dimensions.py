@@ -22,7 +22,7 @@ def dimensions(
 ) -> None:
     """Add a plan's quasi-identifiers one by one: how risk and loss grow, and what that suggests."""
     from sfumato.ground.errors import BundleError, PlanError
-    from sfumato.report.figures import number, share
+    from sfumato.report.base.figures import number, share
     from sfumato.workflow.dimensions import Order
     from sfumato.workflow.dimensions import dimensions as analyse
     from sfumato.workflow.plan import Plan, with_input

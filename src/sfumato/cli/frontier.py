@@ -119,15 +119,15 @@ def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, a
 
 def _same(made: Release, known: Any) -> bool:
     """Whether a release has the utility of a recorded point; a search that stops by the clock may find another."""
-    from sfumato.release.manifest import plain
+    from sfumato.bundle.manifest import plain
 
     return bool(plain(dict(made.utility)) == known.get("utility"))
 
 
 def _show(found: Frontier, again: str) -> None:
     """The table, and where the chart is."""
-    from sfumato.report.frontier_charts import written
-    from sfumato.report.frontier_page import verdict
+    from sfumato.report.frontier.frontier_charts import written
+    from sfumato.report.frontier.frontier_page import verdict
     from sfumato.workflow.frontier_facts import facts
 
     told = facts(found)

@@ -28,7 +28,7 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Look at a table: types, uniqueness, suggested roles and hierarchies, risk as it stands."""
-    from sfumato.release.bundle import write_whole
+    from sfumato.bundle.staging import write_whole
     from sfumato.workflow.draft import draft
     from sfumato.workflow.profile import profile as look
 

@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.show import Json, say, say_json, table
 
 if TYPE_CHECKING:
-    from sfumato.query.answers import Answer
+    from sfumato.queries.answers import Answer
 
 
 def query(

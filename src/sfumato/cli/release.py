@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.show import Json, say, say_json, table, watched
 
 if TYPE_CHECKING:
-    from sfumato.verify.checks import Verification
+    from sfumato.verification.checks import Verification
     from sfumato.workflow.item_release import ItemRelease
     from sfumato.workflow.private import PrivateRelease
     from sfumato.workflow.release import Release
@@ -64,7 +64,7 @@ def release(
 def show_private(made: PrivateRelease, checked: Verification, output: Path, *, as_json: bool) -> None:
     """What was made under differential privacy, for programs or for people."""
     from sfumato.budget.events import to_json
-    from sfumato.report.private_page import ledger_lines
+    from sfumato.report.private.private_page import ledger_lines
 
     if as_json:
         found = {"bundle": str(output), "rows": made.rows.height, "epsilon": str(made.epsilon)}
@@ -80,8 +80,8 @@ def show_private(made: PrivateRelease, checked: Verification, output: Path, *, a
 
 def show_items(made: ItemRelease, checked: Verification, output: Path, inside: Path | None, *, as_json: bool) -> None:
     """What was made of paths and sets, for programs or for people."""
+    from sfumato.bundle.manifest import plain
     from sfumato.models.verdict import titled
-    from sfumato.release.manifest import plain
 
     if as_json:
         found = {
@@ -114,7 +114,7 @@ def show_items(made: ItemRelease, checked: Verification, output: Path, inside: P
 
 def summary(made: Release, checked: Verification, output: Path) -> dict[str, object]:
     """What was made, for programs."""
-    from sfumato.release.manifest import plain
+    from sfumato.bundle.manifest import plain
 
     return {
         "bundle": str(output),
@@ -132,7 +132,7 @@ def summary(made: Release, checked: Verification, output: Path) -> dict[str, obj
 
 def show(made: Release, output: Path, inside: Path | None) -> None:
     """What was made, for people."""
-    from sfumato.report.text import summary as told
+    from sfumato.report.table.summary_text import summary as told
     from sfumato.workflow.facts import facts
 
     say(told(facts(made, inside=False)))

@@ -132,7 +132,7 @@ def known_sets(
     work: Work | None = None,
 ) -> Iterator[Level]:
     """Every set of 1 to ``l`` items that records have, size by size, without those that hold a violating one."""
-    from sfumato.ground.kernels.itemsets import extended
+    from sfumato.ground.kernels.itemsets_kernel import extended
 
     work = work or Work()
     once = singly(transactions, values) if listed else repeats(transactions, values)

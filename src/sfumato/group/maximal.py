@@ -21,7 +21,7 @@ def maximal_frequent(transactions: Transactions, support: int, *, work: Work | N
     Source: MAFIA (Burdick, Calimlim, Gehrke 2001) with the projections of PrefixSpan (Pei et al. 2001); used in
         Mohammed 2012, algorithm 4.2.
     """
-    from sfumato.ground.kernels.maximal import maximal_from
+    from sfumato.ground.kernels.maximal_kernel import maximal_from
 
     work, support = work or Work(), max(support, 1)
     frequent = transactions.supports() >= support

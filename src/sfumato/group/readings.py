@@ -58,7 +58,7 @@ def matched(classes: Classes) -> Classes:
 
 def _matched_one_by_one(classes: Classes, unknown: NDArray[np.bool_]) -> Classes:
     """The same by comparing every two classes, for tables with unknown values in very many combinations of columns."""
-    from sfumato.ground.kernels.matching import matching
+    from sfumato.ground.kernels.matching_kernel import matching
 
     order = np.argsort([-len(np.unique(codes)) for codes in classes.keys], kind="stable")
     keys, holes = np.ascontiguousarray(classes.keys[order].T), np.ascontiguousarray(unknown[order].T)

@@ -9,7 +9,7 @@ from sfumato.ground.arguments import at_least
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets, known_sets, violating
 from sfumato.group.transactions import Transactions
-from sfumato.models.items import extremes, numbered
+from sfumato.models.item_model import extremes, numbered
 from sfumato.models.verdict import Verdict
 
 

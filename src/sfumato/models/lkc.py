@@ -17,7 +17,7 @@ from sfumato.group.keys import Ids, total
 from sfumato.group.subsets import subsets
 from sfumato.group.tally import Tally
 from sfumato.group.transactions import Transactions
-from sfumato.models.items import extremes, numbered
+from sfumato.models.item_model import extremes, numbered
 from sfumato.models.laws import absent_note, absent_values, explained, named, texts, top_counts
 from sfumato.models.verdict import Verdict, one_class, stands
 

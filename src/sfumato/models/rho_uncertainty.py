@@ -15,7 +15,7 @@ from sfumato.ground.errors import ParameterError, listed
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets, Level, known_sets
 from sfumato.group.transactions import Codes, Transactions
-from sfumato.models.items import numbered
+from sfumato.models.item_model import numbered
 from sfumato.models.laws import texts
 from sfumato.models.verdict import Verdict, stands
 

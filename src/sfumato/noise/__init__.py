@@ -4,9 +4,9 @@ Every call takes its share of the budget as an exact fraction, asks OpenDP what 
 to release anything that would cost more.
 """
 
-from sfumato.noise.answers import Noisy
 from sfumato.noise.counts import noisy_counts, noisy_reals
 from sfumato.noise.gaussian import gaussian_counts
+from sfumato.noise.noisy import Noisy
 from sfumato.noise.responses import randomized_responses
 from sfumato.noise.selection import chosen, chosen_quantile
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sfumato.budget.events import Pure, exactly
 from sfumato.ground.errors import ParameterError
-from sfumato.noise.answers import Noisy
 from sfumato.noise.mechanisms import opendp, sensible, whole_counts, within
+from sfumato.noise.noisy import Noisy
 
 
 def noisy_counts(counts: NDArray[Any], *, epsilon: Any, sensitivity: int = 1, what: str = "counts") -> Noisy:

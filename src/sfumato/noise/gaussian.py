@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.budget.events import Concentrated, exactly
-from sfumato.noise.answers import Noisy
 from sfumato.noise.mechanisms import opendp, sensible, whole_counts, within
+from sfumato.noise.noisy import Noisy
 
 
 def gaussian_counts(counts: NDArray[Any], *, rho: Any, sensitivity: float = 1.0, what: str = "counts") -> Noisy:

@@ -21,7 +21,7 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 from sfumato.group.classes import Classes
 from sfumato.group.keys import Ids, distinct, representatives, total
-from sfumato.utility.meanings import Encoder, Shown
+from sfumato.utility.label_features import Encoder, Shown
 from sfumato.utility.view import Reals
 
 STUDY = 20_060

@@ -19,8 +19,8 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 from sfumato.group.keys import Ids
 from sfumato.utility.accuracy import MOST_ROWS, STUDY, Found, Posed
+from sfumato.utility.label_features import Words, covered
 from sfumato.utility.learners import LEARNERS, Learner, ends_read, learnt, told, values_read
-from sfumato.utility.meanings import Words, covered
 from sfumato.utility.view import Reals
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
-from sfumato.utility.meanings import MOST_NODES, features, scaled
+from sfumato.utility.label_features import MOST_NODES, features, scaled
 from sfumato.utility.view import Reals
 
 Learner = Literal["tree", "bayes", "logistic", "boosting"]

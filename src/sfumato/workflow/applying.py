@@ -10,6 +10,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.manifest import load, seal_holds
+from sfumato.bundle.published import Published, PublishedColumn
+from sfumato.bundle.staging import MANIFEST
 from sfumato.data.files import read
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Column, Table, as_text
@@ -17,13 +21,9 @@ from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError
-from sfumato.release.bundle import MANIFEST
-from sfumato.release.claims import Claim
-from sfumato.release.manifest import load, seal_holds
-from sfumato.release.published import Published, PublishedColumn
-from sfumato.verify.evidence import evidence
-from sfumato.verify.judging import claim
-from sfumato.verify.private import KIND
+from sfumato.verification.evidence import evidence
+from sfumato.verification.judging import claim
+from sfumato.verification.private_checks import KIND
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.rules import Rule
 

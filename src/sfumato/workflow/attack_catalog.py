@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, Protocol
 
-from sfumato.attack.background import Background
-from sfumato.attack.definetti import DeFinetti
-from sfumato.attack.fellegi_sunter import FellegiSunter
-from sfumato.attack.homogeneity import Homogeneity
-from sfumato.attack.inference import Inference
-from sfumato.attack.linkability import Linkability
-from sfumato.attack.lkc_adversary import LkcAdversary
-from sfumato.attack.matching import Linkage
-from sfumato.attack.membership import Membership
-from sfumato.attack.minimality import Minimality
-from sfumato.attack.proximity import Divergence, Proximity
-from sfumato.attack.similarity import Similarity, Skewness
-from sfumato.attack.singling_out import SinglingOut
-from sfumato.attack.subject import Subject
-from sfumato.attack.trials import Finding, Limit
+from sfumato.attacks.disclosure.background import Background
+from sfumato.attacks.disclosure.homogeneity import Homogeneity
+from sfumato.attacks.disclosure.inference import Inference
+from sfumato.attacks.disclosure.proximity import Divergence, Proximity
+from sfumato.attacks.disclosure.similarity import Similarity, Skewness
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Limit
+from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
+from sfumato.attacks.identity.linkability import Linkability
+from sfumato.attacks.identity.lkc_adversary import LkcAdversary
+from sfumato.attacks.identity.prosecutor import Linkage
+from sfumato.attacks.identity.singling_out import SinglingOut
+from sfumato.attacks.membership.membership import Membership
+from sfumato.attacks.method.definetti import DeFinetti
+from sfumato.attacks.method.minimality import Minimality
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import PlanError, listed, nearest
 

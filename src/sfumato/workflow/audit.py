@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack.fellegi_sunter import FellegiSunter
-from sfumato.attack.subject import Subject
-from sfumato.attack.trials import Finding, Outcome
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Outcome
+from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
+from sfumato.bundle.manifest import plain
 from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, DataError, listed
 from sfumato.ground.work import Work
-from sfumato.release.manifest import plain
 from sfumato.workflow.attack_catalog import ATTACKS, BY_DISTANCE, QUICK, Attack, refuse_unknown
 from sfumato.workflow.attack_plan import TRIALS, AttackPlan
 from sfumato.workflow.limits import limit_of

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from sfumato.bundle.staging import staged
 from sfumato.ground.errors import ClaimRefuted
-from sfumato.release.bundle import staged
-from sfumato.verify.checks import Verification
+from sfumato.verification.checks import Verification
 
 
 def write_bundle(folder: str | Path, filled: Callable[[Path], Verification], *, force: bool) -> Verification:

@@ -11,24 +11,25 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from sfumato.attack.risk import risk
+from sfumato.attacks.identity.risk import risk
+from sfumato.bundle.manifest import plain
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
-from sfumato.models.items import ItemModel
+from sfumato.models.e_m_anonymity import EMAnonymity
+from sfumato.models.item_model import ItemModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SimpleLDiversity
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
-from sfumato.models.proximity import EMAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model
 from sfumato.publish.anatomy import Anatomy
 from sfumato.publish.bottom_up import BottomUp
-from sfumato.publish.k_optimize.algorithm import KOptimize
+from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.lattice.datafly import datafly
 from sfumato.publish.lattice.greedy import greedy
 from sfumato.publish.lattice.incognito import incognito
@@ -41,7 +42,6 @@ from sfumato.publish.mondrian import Mondrian
 from sfumato.publish.one_dimensional import OneDimensional
 from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.publish.top_down import TopDown
-from sfumato.release.manifest import plain
 from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
 from sfumato.utility.entropy import NonUniformEntropy

@@ -22,7 +22,7 @@ from sfumato.describe.roles import Role
 from sfumato.describe.spans import Ends
 from sfumato.describe.texts import OrderedGroups
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
-from sfumato.publish.private import Attribute, PrivateTable, grid_cells
+from sfumato.publish.noisy_table import Attribute, PrivateTable, grid_cells
 from sfumato.workflow.columns import ColumnPlan
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.plan import Plan

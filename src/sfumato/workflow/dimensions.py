@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 import polars as pl
 
-from sfumato.attack.dimensionality import Step, curse, recommendation
+from sfumato.attacks.identity.dimensionality import Step, curse, recommendation
+from sfumato.bundle.manifest import plain
+from sfumato.bundle.staging import write_whole
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.ground.work import Work
 from sfumato.models.k_anonymity import asked_k
-from sfumato.release.bundle import write_whole
-from sfumato.release.manifest import plain
 from sfumato.workflow.attack_plan import AttackPlan
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.making import load_table, release
@@ -46,7 +46,7 @@ class Dimensions:
 
     def page(self) -> str:
         """One HTML page with the picture."""
-        from sfumato.report.dimensions_page import render
+        from sfumato.report.table.dimensions_page import render
 
         return render(self.steps, k=self.k, metric=self.metric, advice=self.advice)
 

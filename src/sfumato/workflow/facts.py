@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import polars as pl
 
-from sfumato.attack.risk import Risk, risk
+from sfumato.attacks.identity.risk import Risk, risk
+from sfumato.bundle.claims import Claim
 from sfumato.data.table import Column, Table
 from sfumato.describe.roles import Role
 from sfumato.models.verdict import titled
 from sfumato.publish.problem import Form
-from sfumato.release.claims import Claim
-from sfumato.report.facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
+from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.utility.cell_metrics import LossMetric
-from sfumato.verify.evidence import required
+from sfumato.verification.evidence import required
 from sfumato.version import __version__
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.words import METRICS, explained

@@ -22,7 +22,7 @@ from sfumato.ground.errors import (
     PlanError,
 )
 from sfumato.ground.work import Work
-from sfumato.verify.checks import Verification
+from sfumato.verification.checks import Verification
 from sfumato.workflow.frontier_axes import Axis, front, privacy_axes, utility_axes
 from sfumato.workflow.frontier_grid import Point, numbered, points
 from sfumato.workflow.frontier_point import Task, forget, originals

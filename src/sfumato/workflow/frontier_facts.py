@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sfumato.report.frontier_facts import AxisFacts, FrontierFacts, PointFacts
+from sfumato.report.frontier.frontier_facts import AxisFacts, FrontierFacts, PointFacts
 from sfumato.version import __version__
 from sfumato.workflow.frontier_axes import Axis
 from sfumato.workflow.frontier_check import ACCURACY

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sfumato.release.bundle import write_whole
-from sfumato.release.manifest import plain
+from sfumato.bundle.manifest import plain
+from sfumato.bundle.staging import write_whole
 from sfumato.version import __version__
 from sfumato.workflow.frontier_grid import Point, shown
 
@@ -23,7 +23,7 @@ NOTE = "Computed from unreleased data: for the steward only, not for publication
 
 def write_files(found: Frontier) -> None:
     """Write the page, the table and the figures; each whole or not at all."""
-    from sfumato.report.frontier_page import render
+    from sfumato.report.frontier.frontier_page import render
     from sfumato.workflow.frontier_facts import facts
 
     figures = content(found)

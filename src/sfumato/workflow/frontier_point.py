@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from sfumato.attack.risk import risk
+from sfumato.attacks.identity.risk import risk
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
 from sfumato.ground.errors import ClaimRefuted, Infeasible, Interrupted, SfumatoError
 from sfumato.models.verdict import titled
-from sfumato.release.claims import Claim
-from sfumato.release.manifest import plain
 from sfumato.utility.accuracy import Trial
 from sfumato.workflow.catalog import catalog
 from sfumato.workflow.declared import declared_table

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundle.staging import MANIFEST, sha256, write_whole
 from sfumato.ground.errors import BundleError
-from sfumato.release.bundle import MANIFEST, sha256, write_whole
 from sfumato.utility.accuracy import MOST_ROWS, STUDY
 from sfumato.version import __version__
 from sfumato.workflow.frontier_plan import Tree

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from sfumato.attack.sparse import ItemSubject, SparseSets
-from sfumato.attack.trials import Finding, Limit, Rate
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
 from sfumato.data.itemized import as_lists
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import PlanError

@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.ground.work import Work
 from sfumato.publish.items import Sets, Trajectory
-from sfumato.publish.items.problem import ItemOutcome, ItemProblem
+from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem
 from sfumato.workflow.plan import Plan
 
 ItemAlgorithm = Callable[[ItemProblem, Work], ItemOutcome]

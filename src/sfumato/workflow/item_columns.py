@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.group.transactions import Transactions
-from sfumato.publish.items.problem import ItemOutcome
-from sfumato.publish.items.space import ItemSpace
+from sfumato.publish.items.item_problem import ItemOutcome
+from sfumato.publish.items.item_space import ItemSpace
 from sfumato.workflow.item_prepare import ItemPrepared
 
 

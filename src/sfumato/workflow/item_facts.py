@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.itemized import ItemColumn
-from sfumato.publish.items.space import ItemSpace
-from sfumato.report.items_facts import (
+from sfumato.publish.items.item_space import ItemSpace
+from sfumato.report.items.item_facts import (
     GridCounts,
     ItemColumnFacts,
     ItemFacts,
@@ -23,7 +23,7 @@ from sfumato.report.items_facts import (
     Spot,
     StepFacts,
 )
-from sfumato.report.items_words import claimed
+from sfumato.report.items.item_sentences import claimed
 from sfumato.version import __version__
 from sfumato.workflow.item_columns import RecodedColumn, column_of
 from sfumato.workflow.item_release import QUERY_COUNT

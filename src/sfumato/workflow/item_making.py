@@ -6,19 +6,26 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.pseudonyms import Pseudonyms
+from sfumato.bundle.recoding import plain_cells
 from sfumato.data.itemized import ItemColumn, written
 from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError
 from sfumato.ground.work import Work
-from sfumato.publish.items.algorithm import records as support_of
-from sfumato.publish.items.problem import ItemOutcome
-from sfumato.publish.items.space import ItemSpace
-from sfumato.release.claims import Claim
-from sfumato.release.pseudonyms import Pseudonyms
-from sfumato.release.recoding import plain_cells
-from sfumato.utility.items import FrequentSets, ItemView, QueryError, certainty_penalty, frequent_sets, query_errors
-from sfumato.verify.items import item_claim
+from sfumato.publish.items.item_algorithms import records as support_of
+from sfumato.publish.items.item_problem import ItemOutcome
+from sfumato.publish.items.item_space import ItemSpace
+from sfumato.utility.item_utility import (
+    FrequentSets,
+    ItemView,
+    QueryError,
+    certainty_penalty,
+    frequent_sets,
+    query_errors,
+)
+from sfumato.verification.item_checks import item_claim
 from sfumato.workflow.catalog import parameters
 from sfumato.workflow.item_audit import refuse_attacks
 from sfumato.workflow.item_catalog import item_algorithm

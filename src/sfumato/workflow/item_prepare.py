@@ -16,9 +16,9 @@ from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.errors import DataError, PlanError
 from sfumato.group.assembled import ItemPart, assembled
-from sfumato.publish.items.problem import ItemProblem
-from sfumato.publish.items.space import Axis, ItemSpace
-from sfumato.verify.items import secret_of
+from sfumato.publish.items.item_problem import ItemProblem
+from sfumato.publish.items.item_space import Axis, ItemSpace
+from sfumato.verification.item_checks import secret_of
 from sfumato.workflow.columns import ColumnPlan, Tree
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.item_requirements import item_requirement

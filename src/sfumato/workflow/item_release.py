@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.manifest import SCHEMA, dump, seal
+from sfumato.bundle.staging import MANIFEST, REPORT, sha256, write_whole
 from sfumato.data.files import rendered
 from sfumato.data.frames import to_native
-from sfumato.publish.items.problem import ItemOutcome
-from sfumato.release.bundle import MANIFEST, REPORT, sha256, write_whole
-from sfumato.release.claims import Claim
-from sfumato.release.manifest import SCHEMA, dump, seal
-from sfumato.utility.items import FrequentSets, QueryError
-from sfumato.verify.checks import Verification
-from sfumato.verify.items import KIND, LOCAL
+from sfumato.publish.items.item_problem import ItemOutcome
+from sfumato.utility.item_utility import FrequentSets, QueryError
+from sfumato.verification.checks import Verification
+from sfumato.verification.item_checks import KIND, LOCAL
 from sfumato.version import __version__
 from sfumato.workflow.bundling import write_bundle
 from sfumato.workflow.item_columns import RecodedColumn, recoded
@@ -106,7 +106,7 @@ class ItemRelease:
 
     def report(self, *, inside: bool) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""
-        from sfumato.report.items_page import render
+        from sfumato.report.items.item_page import render
         from sfumato.workflow.item_facts import item_facts
 
         return render(item_facts(self, inside=inside))

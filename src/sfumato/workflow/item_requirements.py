@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
-from sfumato.models.items import ItemModel
+from sfumato.models.item_model import ItemModel
 from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.rho_uncertainty import RhoUncertainty

@@ -8,7 +8,7 @@ from sfumato.data.files import read
 from sfumato.data.long import Long, gathered, joined
 from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError, unknown_column
-from sfumato.verify.items import SPLIT
+from sfumato.verification.item_checks import SPLIT
 from sfumato.workflow.columns import LongPlan
 from sfumato.workflow.plan import Plan
 

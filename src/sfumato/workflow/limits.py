@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sfumato.attack.trials import Limit
+from sfumato.attacks.frame.trials import Limit
 from sfumato.models.verdict import titled
 from sfumato.workflow.attack_catalog import Attack
 

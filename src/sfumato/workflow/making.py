@@ -9,6 +9,10 @@ from pathlib import Path
 
 import polars as pl
 
+from sfumato.bundle.pseudonyms import Pseudonyms
+from sfumato.bundle.published import MARKERS, Apart, Published, PublishedColumn
+from sfumato.bundle.recoding import Buckets, Recoding
+from sfumato.bundle.staging import refuse_existing
 from sfumato.data.files import read
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
@@ -18,12 +22,8 @@ from sfumato.ground.errors import BundleError, ClaimRefuted, DataError, PlanErro
 from sfumato.ground.work import Work
 from sfumato.models.k_anonymity import asked_k
 from sfumato.publish.problem import Outcome
-from sfumato.release.bundle import refuse_existing
-from sfumato.release.pseudonyms import Pseudonyms
-from sfumato.release.published import MARKERS, Apart, Published, PublishedColumn
-from sfumato.release.recoding import Buckets, Recoding
-from sfumato.verify.evidence import evidence, groups_apart, required
-from sfumato.verify.judging import claim
+from sfumato.verification.evidence import evidence, groups_apart, required
+from sfumato.verification.judging import claim
 from sfumato.workflow.catalog import Catalog, catalog, grain, parameters
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.prepare import Prepared, prepare

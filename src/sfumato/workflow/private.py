@@ -15,17 +15,17 @@ import polars as pl
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import Event, Pure, exactly, to_json
 from sfumato.budget.ledger import Ledger
+from sfumato.bundle.manifest import SCHEMA, dump, seal
+from sfumato.bundle.staging import MANIFEST, REPORT, sha256
 from sfumato.data.files import rendered
 from sfumato.data.frames import to_native
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError, listed
 from sfumato.ground.work import Work
 from sfumato.publish.cut import ColumnCut
-from sfumato.publish.private import Attribute, NoisyTable, PrivateTable
-from sfumato.release.bundle import MANIFEST, REPORT, sha256
-from sfumato.release.manifest import SCHEMA, dump, seal
-from sfumato.verify.checks import Verification
-from sfumato.verify.private import DIFFERENTIAL, KIND, NEIGHBOURS
+from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
+from sfumato.verification.checks import Verification
+from sfumato.verification.private_checks import DIFFERENTIAL, KIND, NEIGHBOURS
 from sfumato.version import __version__
 from sfumato.workflow.applying import Applied, Outside, applied, described, read_records, stated_rules
 from sfumato.workflow.bundling import write_bundle
@@ -105,7 +105,7 @@ class PrivateRelease:
 
     def report(self) -> str:
         """The report as one HTML page."""
-        from sfumato.report.private_page import PrivateFacts, render
+        from sfumato.report.private.private_page import PrivateFacts, render
 
         return render(
             PrivateFacts(

@@ -11,7 +11,7 @@ from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.ground.work import Work
 from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.marginals import Marginals
-from sfumato.publish.private import NoisyTable, PrivateTable
+from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
 PrivateAlgorithm = Callable[[PrivateTable, Work], NoisyTable]
 PRIVATE: Mapping[str, type[Any]] = {"diffgen": DiffGen, "marginals": Marginals}

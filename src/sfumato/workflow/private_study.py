@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
 from sfumato.publish.cut import ColumnCut
-from sfumato.publish.private import Attribute, NoisyTable, PrivateTable
+from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
 from sfumato.utility.accuracy import MOST_ROWS, STUDY
 from sfumato.utility.learners import Learner, ends_read, learnt, told
 from sfumato.utility.view import Reals

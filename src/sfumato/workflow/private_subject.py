@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack.meanings import meaning
-from sfumato.attack.subject import Meaning, Subject
+from sfumato.attacks.frame.coverage import meaning
+from sfumato.attacks.frame.subject import Meaning, Subject
 from sfumato.data.files import read
 from sfumato.data.table import Column, Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.errors import BundleError, unknown_column
-from sfumato.verify.private import COUNT
+from sfumato.verification.private_checks import COUNT
 
 MOST_ROWS = 2_000_000
 """Counts that add up to more rows than this are not written out one by one."""

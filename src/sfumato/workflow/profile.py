@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack.risk import Risk, risk
+from sfumato.attacks.identity.risk import Risk, risk
 from sfumato.data.files import read
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Column, Table

@@ -17,12 +17,12 @@ from sfumato.describe.ranges import Grown, Intervals
 from sfumato.describe.roles import Role
 from sfumato.describe.texts import OrderedGroups
 from sfumato.ground.errors import DataError, ParameterError, PlanError, listed, nearest
-from sfumato.query.answers import Answer
-from sfumato.query.conditions import columns_of
-from sfumato.query.domains import Categories, Domain, Numbers
-from sfumato.query.questions import Question
-from sfumato.query.session import Session
-from sfumato.query.sql import parse_question
+from sfumato.queries.answers import Answer
+from sfumato.queries.conditions import columns_of
+from sfumato.queries.queryable import Categories, Domain, Numbers
+from sfumato.queries.questions import Question
+from sfumato.queries.session import Session
+from sfumato.queries.sql import parse_question
 from sfumato.workflow.columns import ColumnPlan
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.making import load_table

@@ -15,6 +15,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.manifest import SCHEMA, dump, seal
+from sfumato.bundle.published import Published
+from sfumato.bundle.recoding import Recoding
+from sfumato.bundle.staging import MANIFEST, REPORT, sha256, write_whole
 from sfumato.data.files import rendered
 from sfumato.data.frames import from_frame, to_native
 from sfumato.describe.domains import ObservedDomain
@@ -23,16 +28,11 @@ from sfumato.group.classes import Classes
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.problem import Outcome
 from sfumato.publish.trail import Trail
-from sfumato.release.bundle import MANIFEST, REPORT, sha256, write_whole
-from sfumato.release.claims import Claim
-from sfumato.release.manifest import SCHEMA, dump, seal
-from sfumato.release.published import Published
-from sfumato.release.recoding import Recoding
 from sfumato.utility.classification import Errors
 from sfumato.utility.learners import Learner
-from sfumato.verify.checks import Verification
-from sfumato.verify.evidence import required
-from sfumato.verify.judging import smallest
+from sfumato.verification.checks import Verification
+from sfumato.verification.evidence import required
+from sfumato.verification.judging import smallest
 from sfumato.version import __version__
 from sfumato.workflow.applying import Applied, Outside, applied, no_rule
 from sfumato.workflow.bundling import write_bundle
@@ -187,7 +187,7 @@ class Release:
 
     def report(self, *, inside: bool) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""
-        from sfumato.report.page import render
+        from sfumato.report.table.table_page import render
         from sfumato.workflow.facts import facts
 
         return render(facts(self, inside=inside))

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack.meanings import meaning
-from sfumato.attack.subject import Meaning, Subject
+from sfumato.attacks.frame.coverage import meaning
+from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.bundle.manifest import load
+from sfumato.bundle.published import Published
+from sfumato.bundle.staging import MANIFEST
 from sfumato.data.files import read
 from sfumato.data.table import Column, Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.errors import BundleError, DataError, PlanError, listed, unknown_column
-from sfumato.release.bundle import MANIFEST
-from sfumato.release.manifest import load
-from sfumato.release.published import Published
-from sfumato.verify.items import KIND as ITEMIZED
-from sfumato.verify.private import KIND as PRIVATE
+from sfumato.verification.item_checks import KIND as ITEMIZED
+from sfumato.verification.private_checks import KIND as PRIVATE
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.plan import Plan
 from sfumato.workflow.private_subject import private_subject

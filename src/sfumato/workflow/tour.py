@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.attack.homogeneity import Homogeneity
-from sfumato.attack.linkage import Links, link
+from sfumato.attacks.disclosure.homogeneity import Homogeneity
+from sfumato.attacks.identity.linkage import Links, link
 from sfumato.data.files import write
-from sfumato.data.patients import patients
+from sfumato.datasets.synthetic_patients import patients
 from sfumato.ground.errors import BundleError
 from sfumato.ground.work import Work
 from sfumato.models.verdict import titled

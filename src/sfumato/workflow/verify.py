@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundle.published import Published
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
-from sfumato.release.published import Published
-from sfumato.verify.bundle import verify_bundle
-from sfumato.verify.checks import Verification
+from sfumato.verification.checks import Verification
+from sfumato.verification.verifying import verify_bundle
 from sfumato.workflow.catalog import catalog, parameters
 from sfumato.workflow.requirements import Context, Costs, requirement
 

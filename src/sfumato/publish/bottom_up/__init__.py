@@ -1,5 +1,5 @@
 """Bottom-up generalization: labels are joined step by step until the requirement holds."""
 
-from sfumato.publish.bottom_up.algorithm import BottomUp
+from sfumato.publish.bottom_up.generalizer import BottomUp
 
 __all__ = ["BottomUp"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.publish.bottom_up.search import Climb, State
+from sfumato.publish.bottom_up.climb import Climb, State
 
 
 def beam(climb: Climb, start: State, width: int) -> State:

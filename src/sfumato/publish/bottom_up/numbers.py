@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.rounding import roundest
 from sfumato.group.keys import Ids
-from sfumato.publish.bottom_up.parts import Offer, Parts
-from sfumato.publish.bottom_up.scores import DECIMALS, Scale
+from sfumato.publish.bottom_up.column_labels import Offer, Parts
+from sfumato.publish.bottom_up.generalization_cost import DECIMALS, Scale
 from sfumato.publish.cut import ColumnCut, cut_of_intervals, ends_of
 from sfumato.publish.problem import Problem
 from sfumato.utility.view import Reals

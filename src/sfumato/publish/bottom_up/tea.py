@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.keys import Ids, total
-from sfumato.publish.bottom_up.parts import Offer, Parts
+from sfumato.publish.bottom_up.column_labels import Offer, Parts
 from sfumato.publish.bottom_up.vids import PlainVids
 
 
@@ -54,7 +54,7 @@ class TeaIndex:
 
     def general(self, column: Parts, smallest: Ids) -> list[Offer]:
         """The generalizations of a column that generalize every anonymity vid."""
-        from sfumato.ground.kernels.vids import have_values
+        from sfumato.ground.kernels.vids_kernel import have_values
 
         first = int(self.keys[smallest[0], column.column])
         values = [(offer, np.array(offer.parts, np.int64)) for offer in column.holding(first)]
@@ -114,7 +114,7 @@ class TeaIndex:
 
     def _joined(self, offer: Offer, rows: Ids) -> tuple[Ids, Ids]:
         """Which of some vids become one, and the first of each."""
-        from sfumato.ground.kernels.vids import number_alike
+        from sfumato.ground.kernels.vids_kernel import number_alike
 
         groups, firsts = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         slots = _table(len(rows))
@@ -124,7 +124,7 @@ class TeaIndex:
 
     def _met(self, offer: Offer, smallest: Ids) -> bool:
         """Whether every anonymity vid becomes one with another vid."""
-        from sfumato.ground.kernels.vids import have_partners
+        from sfumato.ground.kernels.vids_kernel import have_partners
 
         if len(offer.parts) < 2:
             return False
@@ -134,7 +134,7 @@ class TeaIndex:
         return have_partners(self.keys, self.hashes, self.sizes, offer.column, words, values, smallest, self.table)
 
     def _enter(self, rows: Ids) -> None:
-        from sfumato.ground.kernels.vids import enter
+        from sfumato.ground.kernels.vids_kernel import enter
 
         if not len(self.table):
             return
@@ -145,7 +145,7 @@ class TeaIndex:
         self.entered += len(rows)
 
     def _enter_all(self) -> None:
-        from sfumato.ground.kernels.vids import enter
+        from sfumato.ground.kernels.vids_kernel import enter
 
         rows = np.flatnonzero(self.sizes)
         self.table, self.entered = _table(2 * len(rows)), len(rows)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sfumato.describe.hierarchy import TOP
-from sfumato.publish.bottom_up.parts import Offer, Parts
-from sfumato.publish.bottom_up.scores import DECIMALS, Scale
+from sfumato.publish.bottom_up.column_labels import Offer, Parts
+from sfumato.publish.bottom_up.generalization_cost import DECIMALS, Scale
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
 from sfumato.publish.labels import climbed
 from sfumato.publish.problem import Problem

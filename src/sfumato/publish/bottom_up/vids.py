@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.data.table import Codes
 from sfumato.group.keys import Ids, distinct, representatives, total
-from sfumato.publish.bottom_up.parts import Offer, Parts
+from sfumato.publish.bottom_up.column_labels import Offer, Parts
 
 
 class Vids(Protocol):

@@ -1,5 +1,5 @@
 """DiffGen: a generalized table with noisy counts, epsilon-differentially private."""
 
-from sfumato.publish.diffgen.algorithm import DiffGen
+from sfumato.publish.diffgen.noisy_specializer import DiffGen
 
 __all__ = ["DiffGen"]

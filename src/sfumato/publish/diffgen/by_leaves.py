@@ -10,9 +10,9 @@ import numpy as np
 from sfumato.budget.events import Event
 from sfumato.publish.diffgen.leaves import Leaves
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.scores import Reals
-from sfumato.publish.diffgen.search import Search
 from sfumato.publish.diffgen.set_column import SetColumn
+from sfumato.publish.diffgen.specialization import Search
+from sfumato.publish.diffgen.specialization_scores import Reals
 from sfumato.publish.diffgen.steps import Candidate
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.budget.events import Event, Parallel, Sequential
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.search import Search
+from sfumato.publish.diffgen.specialization import Search
 from sfumato.publish.diffgen.steps import Candidate
 
 

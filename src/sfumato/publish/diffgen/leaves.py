@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
+from sfumato.publish.diffgen.leaf_partitions import Partitions
+from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.partitions import Partitions
-from sfumato.publish.diffgen.scores import Reals, impurity
 from sfumato.publish.diffgen.set_column import SetColumn
-from sfumato.publish.diffgen.tree_column import TreeColumn
+from sfumato.publish.diffgen.specialization_scores import Reals, impurity
 
 BLOCK = 2**22
 """So many counts are looked at together."""

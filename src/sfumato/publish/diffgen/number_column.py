@@ -8,8 +8,8 @@ from sfumato.data.table import Codes
 from sfumato.describe.spans import Ends
 from sfumato.describe.taxonomy import TOP
 from sfumato.publish.cut import ColumnCut
-from sfumato.publish.diffgen.columns import Table, class_table
-from sfumato.publish.private import Attribute, PrivateTable
+from sfumato.publish.diffgen.class_tables import Table, class_table
+from sfumato.publish.noisy_table import Attribute, PrivateTable
 
 
 class NumberColumn:

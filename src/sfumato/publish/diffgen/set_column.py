@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sfumato.data.table import Codes
 from sfumato.describe.taxonomy import Taxonomy
 from sfumato.ground.errors import ParameterError
-from sfumato.publish.diffgen.columns import Table, class_table, names
-from sfumato.publish.diffgen.tree_column import below, place_of_leaf
-from sfumato.publish.private import Attribute, PrivateTable
+from sfumato.publish.diffgen.class_tables import Table, class_table, names
+from sfumato.publish.diffgen.node_column import below, place_of_leaf
+from sfumato.publish.noisy_table import Attribute, PrivateTable
 
 MOST_CHILDREN = 40
 """The subsets of so many nodes can be numbered; a tree with wider nodes needs nodes in between."""

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.budget.events import Event
+from sfumato.publish.diffgen.diffgen_noise import Mechanisms
 from sfumato.publish.diffgen.emptiness import Occupied, empty_that_pass, passing, threshold
-from sfumato.publish.diffgen.mechanisms import Mechanisms
+from sfumato.publish.diffgen.leaf_partitions import Partitions
+from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.partitions import Partitions
 from sfumato.publish.diffgen.set_column import SetColumn
-from sfumato.publish.diffgen.tree_column import TreeColumn
 
 AnyColumn = TreeColumn | NumberColumn | SetColumn
 Places = NDArray[np.int64]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sfumato.group.holders import Holders
 from sfumato.group.transactions import Transactions
 from sfumato.publish.items.cover import Cover, Shown
+from sfumato.publish.items.item_problem import ItemProblem
 from sfumato.publish.items.links import Links
-from sfumato.publish.items.problem import ItemProblem
 
 LOOKED_AT = 64
 """At most so many violating sets of an item are counted again to see whether a coarser one would do."""

@@ -10,8 +10,8 @@ from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets
 from sfumato.publish.items.alternatives import Alternatives, Way
 from sfumato.publish.items.cover import Cover
+from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem, ItemStep, shown_records
 from sfumato.publish.items.links import Links
-from sfumato.publish.items.problem import ItemOutcome, ItemProblem, ItemStep, shown_records
 
 
 def apriori(problem: ItemProblem, work: Work) -> ItemOutcome:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-from sfumato.publish.items.space import ItemSpace
+from sfumato.publish.items.item_space import ItemSpace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

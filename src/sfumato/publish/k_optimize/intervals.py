@@ -12,9 +12,9 @@ import numpy as np
 from sfumato.describe.hierarchy import TOP
 from sfumato.group.classes import Classes
 from sfumato.group.keys import representatives
+from sfumato.publish.k_optimize.ambiguity import apart, meanings
 from sfumato.publish.k_optimize.boxes import Boxes
 from sfumato.publish.k_optimize.cuts import Cuts, Flags, Places
-from sfumato.publish.k_optimize.meanings import apart, meanings
 from sfumato.publish.labels import Output, recoded
 from sfumato.publish.problem import Problem, Recoded
 from sfumato.utility.view import Reals, Ruler

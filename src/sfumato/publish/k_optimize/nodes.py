@@ -9,11 +9,11 @@ import numpy as np
 from sfumato.group.classes import Classes
 from sfumato.group.keys import Ids, distinct, distinct_lifted, representatives, total
 from sfumato.group.tally import Counts
+from sfumato.publish.k_optimize.cut_table import Frame
 from sfumato.publish.k_optimize.cuts import Cuts, Flags
-from sfumato.publish.k_optimize.frames import Frame
+from sfumato.publish.k_optimize.failing_classes import Requirement
 from sfumato.publish.k_optimize.intervals import Intervals
 from sfumato.publish.k_optimize.prices import bounds, cell_cost, price_of
-from sfumato.publish.k_optimize.requirement import Requirement
 from sfumato.publish.labels import Output
 from sfumato.publish.problem import Problem
 from sfumato.utility.view import Reals, View

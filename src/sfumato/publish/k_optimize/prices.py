@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.group.keys import Ids, weighed
 from sfumato.group.tally import Counts
+from sfumato.publish.k_optimize.cut_table import Frame
 from sfumato.publish.k_optimize.cuts import Cuts, Flags
-from sfumato.publish.k_optimize.frames import Frame
 from sfumato.publish.k_optimize.intervals import Intervals
 from sfumato.publish.problem import Problem
 from sfumato.utility.cell_metrics import NCP, LossMetric, Precision

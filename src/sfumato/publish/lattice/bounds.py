@@ -12,7 +12,7 @@ from sfumato.ground.work import Work
 from sfumato.publish.lattice.checker import Checker
 from sfumato.publish.lattice.part import monotone_part
 from sfumato.publish.lattice.reach import why_nothing_fits
-from sfumato.publish.lattice.subsets import Columns, Mask, Subsets
+from sfumato.publish.lattice.subset_walk import Columns, Mask, Subsets
 from sfumato.publish.problem import Levels, Problem
 from sfumato.utility.view import Reals
 

@@ -15,7 +15,7 @@ from sfumato.publish.lattice.part import monotone_part
 from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
 from sfumato.publish.lattice.result import below, finest, outcome_of
 from sfumato.publish.lattice.space import MOST_NODES, Space
-from sfumato.publish.lattice.subsets import Columns, Mask, Subsets
+from sfumato.publish.lattice.subset_walk import Columns, Mask, Subsets
 from sfumato.publish.problem import Levels, Outcome, Problem
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-from sfumato.publish.marginals.bins import Bins
+from sfumato.publish.marginals.binnings import Bins
 
 Reals = NDArray[np.float64]
 ROUNDS = 30

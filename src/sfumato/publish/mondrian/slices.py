@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.ground.kernels.cut_codes import WEIGHED
 from sfumato.group.keys import Ids
 from sfumato.group.tally import Tally
-from sfumato.publish.mondrian.columns import Columns
+from sfumato.publish.mondrian.ordered_columns import Columns
 from sfumato.utility.view import Reals
 
 Marks = NDArray[np.bool_]
@@ -112,7 +112,7 @@ class Knife:
 
     def __call__(self, order: Ids, out: Ids, groups: Slices, *, weighed: bool = False) -> None:
         """Give every group its next cut, and write its cells to ``out`` with the first side first."""
-        from sfumato.ground.kernels.cuts import cut_groups
+        from sfumato.ground.kernels.cuts_kernel import cut_groups
 
         self.rule[WEIGHED] = weighed
         cut_groups(

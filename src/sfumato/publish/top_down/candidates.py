@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from sfumato.data.table import Codes
-from sfumato.publish.top_down.columns import Column
+from sfumato.publish.top_down.cut_columns import Column
 from sfumato.publish.top_down.partitions import Partitions, Refined
 from sfumato.publish.top_down.splits import Rank, Score
 

@@ -58,7 +58,7 @@ class Choices:
         room = _room(radices, children, len(child), size)
         if room > _SPACE or int(counts[:, 0].sum()) >= 2**31:
             return self._fails_sorted(keys, radices, child, counts, size)
-        from sfumato.ground.kernels.choices import choice_that_fails
+        from sfumato.ground.kernels.choices_kernel import choice_that_fails
 
         if not size:
             keys, radices = np.zeros((1, len(child)), np.int32), np.ones(1, np.int64)

@@ -68,7 +68,7 @@ class Partitions:
 
     def refine(self, column: int, value: int, child_of: Codes, children: int) -> Refined:
         """The partitions that contain a label, divided among its children; nothing is changed yet."""
-        from sfumato.ground.kernels.refining import count_children
+        from sfumato.ground.kernels.refining_kernel import count_children
 
         parts = np.flatnonzero(self.keys[column] == value)
         cells = int(self._lengths[parts].sum())
@@ -99,7 +99,7 @@ class Partitions:
 
     def apply(self, refined: Refined, values: Codes) -> None:
         """Divide the partitions; ``values`` are the labels (by number) of the children."""
-        from sfumato.ground.kernels.refining import move_cells
+        from sfumato.ground.kernels.refining_kernel import move_cells
 
         begins = np.empty(len(refined.owner), np.int64)
         parts, owner = refined.parts, refined.owner

@@ -16,7 +16,7 @@ from sfumato.models.judge import judge
 from sfumato.models.verdict import Model
 from sfumato.publish.problem import Problem
 from sfumato.publish.top_down.choices import Choices
-from sfumato.publish.top_down.columns import Column
+from sfumato.publish.top_down.cut_columns import Column
 from sfumato.publish.top_down.demands import Demand, Watched, demands
 from sfumato.publish.top_down.partitions import Partitions, Refined
 from sfumato.publish.top_down.splits import Split

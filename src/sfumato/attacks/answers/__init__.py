@@ -1,0 +1,1 @@
+"""Attacks on answers, noise, pseudonyms and perturbed columns."""

@@ -1,0 +1,1 @@
+"""Learning somebody's sensitive value from the rows that fit."""

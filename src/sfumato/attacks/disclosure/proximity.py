@@ -1,0 +1,230 @@
+"""Breaches without the exact value: a short interval of numbers, or a value that is somebody else's.
+
+A class with many different incomes may have them all within fifty dollars; and whoever shares a class with a cancer
+patient is linked with cancer. Both are named in the same source: proximity and divergence breach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.disclosure.homogeneity import asked, chosen, mean, unfit
+from sfumato.attacks.frame.posterior import SLACK, Counted, Reals, Told, counted
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.ground.arguments import between
+from sfumato.ground.chance import Chance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proximity:
+    """Somebody knows a person's quasi-identifiers and wants to know her income, about.
+
+    He keeps the rows that fit, lays an interval of a fixed short width over their values so that it holds as many of
+    them as it can, and says that her value is in it. It costs him one pass over the release. The guesser lays the
+    interval over the values of the whole release. Values that are no numbers are in no interval.
+
+    Figures: surely_known, the share of people all of whose fitting rows lie in one interval; diverse_and_known, of whom
+        this holds although the rows have two values or more; confidence, the average share of rows in the interval;
+        width, that of the interval.
+    Source: the proximity breach, 002 section 2.1; Li, Tao and Xiao 2008, Preservation of proximity privacy.
+    """
+
+    name: ClassVar[str] = "proximity"
+    threat: ClassVar[str] = "attribute disclosure"
+
+    width: float = 0.05
+    """The width of the interval as a share of the range of the released values."""
+    column: str | None = None
+    """The sensitive column; the first numeric one where none is named."""
+    trials: int = 2000
+    """At most so many people are attacked."""
+
+    def __post_init__(self) -> None:
+        """Refuse nonsense."""
+        between("width", self.width, 0, 1)
+        asked(self.trials, self.column)
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+        column = chosen(subject, self.column, subject.numeric.__contains__)
+        why = unfit(subject, column)
+        return why or ("" if column in subject.numeric else f"column {column!r} has no numbers")
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Attack some people."""
+        column = chosen(subject, self.column, subject.numeric.__contains__) or ""
+        count = counted(subject, column)
+        line = _Line.of(count.values, self.width)
+        people = subject.some(self.trials, chance)
+        told = count.told(people)
+        low, held = line.densest(told)
+        inside, naive = line.inside(told, low, people[column]), told.blind()
+        guessed = line.inside(naive, line.densest(naive)[0], people[column])
+        sure, several = told.per_person(held), told.per_person(np.diff(told.starts).astype(np.float64)) > 1
+        return Finding(
+            attack=self.name,
+            threat=self.threat,
+            knows="a person's quasi-identifiers and that she is in the release",
+            does=f"name an interval of width {line.width:g} that holds her {column}",
+            rate=Rate(hits=float(inside.sum()), trials=len(inside), failed=int((told.view < 0).sum())),
+            naive=Rate(hits=float(guessed.sum()), trials=len(guessed)),
+            control=self._outsiders(count, chance, line),
+            limit=limit,
+            worst=float(sure.max(initial=0)),
+            figures={
+                "surely_known": mean(sure >= SLACK),
+                "diverse_and_known": mean((sure >= SLACK) & several),
+                "confidence": mean(sure),
+                "width": line.width,
+            },
+        )
+
+    def _outsiders(self, count: Counted, chance: Chance, line: _Line) -> Rate | None:
+        subject, column = count.subject, count.column
+        if subject.control is None or column is None or column not in subject.control.columns:
+            return None
+        others = subject.some(self.trials, chance, control=True)
+        told = count.told(others)
+        inside = line.inside(told, line.densest(told)[0], others[column])
+        return Rate(hits=float(inside.sum()), trials=len(inside), failed=int((told.view < 0).sum()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Line:
+    """The released values as numbers, and an interval to lay over them."""
+
+    number: Reals
+    """Each value; not a number where it is none."""
+    width: float
+    """The width of the interval."""
+
+    @classmethod
+    def of(cls, values: tuple[str, ...], share: float) -> _Line:
+        number = _numbers(pl.Series(values, dtype=pl.String))
+        there = number[np.isfinite(number)]
+        return cls(number=number, width=share * float(np.ptp(there)) if len(there) else 0.0)
+
+    def densest(self, told: Told) -> tuple[Reals, Reals]:
+        """Where the fullest interval of each view begins, and the share of rows that it holds; the lowest of several.
+
+        Entries are sorted by number within their view; the last one that an interval reaches is found by bisection.
+        """
+        views, number = len(told.starts) - 1, self.number[told.code]
+        kept = np.flatnonzero(np.isfinite(number))
+        order = kept[np.lexsort((number[kept], told.of_entry[kept]))]
+        view, number, weight = told.of_entry[order], number[order], told.weight[order]
+        levels = np.unique(number)
+        reach = np.searchsorted(levels, number + self.width * (2 - SLACK), side="right")
+        keys = view * (len(levels) + 1) + np.searchsorted(levels, number)
+        summed = np.concatenate([[0.0], np.cumsum(weight)])
+        held = summed[np.searchsorted(keys, view * (len(levels) + 1) + reach)] - summed[:-1]
+        low, most = np.full(views, np.nan), np.zeros(views)
+        np.maximum.at(most, view, held)
+        first = np.flatnonzero(held >= most[view] * SLACK)[::-1]
+        low[view[first]] = number[first]
+        return low, most / told.rows if views else most
+
+    def inside(self, told: Told, low: Reals, own: pl.Series) -> Reals:
+        """1 for each person whose own value lies in the interval of her view."""
+        begin = np.where(told.view >= 0, low[told.view] if len(low) else np.nan, np.nan)
+        number = _numbers(own)
+        return ((number >= begin) & (number <= begin + self.width * (2 - SLACK))).astype(np.float64)
+
+
+def _numbers(texts: pl.Series) -> Reals:
+    return texts.cast(pl.String).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divergence:
+    """Somebody knows a person's quasi-identifiers, and believes what half of the fitting rows say.
+
+    She has gastritis, and shares her class with a patient who has stomach cancer: he links her with cancer, with a
+    confidence of one half. His guess is wrong, and the harm is hers. A trial works if some value that is far from her
+    own has a confidence of the threshold or more. Far means another branch right below the top of the public tree, or
+    any other value where there is no tree. It costs him one pass over the release. The guesser believes the same of the
+    shares in the whole release. A table published as it is has few such breaches: they come from grouping people.
+    There is no control run: a wrong belief about somebody who is not there is a fault of the release all the same.
+
+    Figures: confidence_far, the average confidence in the surest far value; right, the share of people who are linked
+        with their own value as surely.
+    Source: the divergence breach, 002 section 2.1.
+    """
+
+    name: ClassVar[str] = "divergence"
+    threat: ClassVar[str] = "attribute disclosure"
+
+    threshold: float = 0.5
+    """From this confidence on somebody believes it."""
+    column: str | None = None
+    """The sensitive column; the first one where none is named."""
+    trials: int = 2000
+    """At most so many people are attacked."""
+
+    def __post_init__(self) -> None:
+        """Refuse nonsense."""
+        between("threshold", self.threshold, 0, 1, open_low=True)
+        asked(self.trials, self.column)
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+        return unfit(subject, chosen(subject, self.column))
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Look at some people."""
+        column = chosen(subject, self.column) or ""
+        branch = {value: above[-1] for value, above in subject.trees.get(column, {}).items() if above}
+        count = counted(subject, column)
+        people = subject.some(self.trials, chance)
+        told, own = count.told(people), _branches(people[column], branch)
+        far = _surest_far(told, branch, own)
+        at = told.entry(count.truth(people))
+        right = (at >= 0) & (told.share[at] >= self.threshold * SLACK if len(told.code) else False)
+        guessed = _surest_far(told.blind(), branch, own)
+        hits, believed = float((far >= self.threshold * SLACK).sum()), float((guessed >= self.threshold * SLACK).sum())
+        return Finding(
+            attack=self.name,
+            threat=self.threat,
+            knows="a person's quasi-identifiers and that she is in the release",
+            does=f"link her with a {column} that is far from her own, with confidence {self.threshold:g} or more",
+            rate=Rate(hits=hits, trials=len(far), failed=int((told.view < 0).sum())),
+            naive=Rate(hits=believed, trials=len(far)),
+            limit=limit,
+            worst=float(far.max(initial=0)),
+            figures={"confidence_far": mean(far), "right": mean(right)},
+            note="a trial that works is a wrong belief about a person, and a harm to her",
+        )
+
+
+def _branches(texts: pl.Series, branch: Mapping[str, str]) -> NDArray[np.object_]:
+    """The branch of each value, or the value itself."""
+    return texts.cast(pl.String).fill_null("").replace(dict(branch)).to_numpy().astype(object)
+
+
+def _surest_far(told: Told, branch: Mapping[str, str], own: NDArray[np.object_]) -> Reals:
+    """The largest share of a value in another branch than the person's own.
+
+    The surest value of a view is far from everybody but those of its own branch; for these it is the surest value of
+    the other branches.
+    """
+    if not len(told.code):
+        return np.zeros(len(own))
+    names = _branches(pl.Series(told.values, dtype=pl.String), branch)
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    of_code = np.array([places[name] for name in names], np.int64)
+    of_own = np.array([places.get(name, -1) for name in own], np.int64)
+    view, share, mine = told.of_entry, told.share, of_code[told.code]
+    best = np.maximum.reduceat(share, told.starts[:-1])
+    first = np.flatnonzero(share >= best[view])
+    leads = np.zeros(len(best), np.int64)
+    leads[view[first]] = mine[first]
+    second = np.maximum.reduceat(np.where(mine == leads[view], 0.0, share), told.starts[:-1])
+    far = np.where(leads[told.view] == of_own, second[told.view], best[told.view])
+    return np.where(told.view >= 0, far, 0.0)

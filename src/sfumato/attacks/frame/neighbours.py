@@ -1,0 +1,177 @@
+"""Which released rows are nearest to a person: a distance for numbers, words and labels together.
+
+The distance is Gower's (1971): a sum over columns, each between 0 and 1. A number is as far from a label as from the
+nearest number that the label stands for, divided by the range of the column; a word is at 0 from a label that covers it
+and at 1 from every other. On a raw table this is the distance that Anonymeter uses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.frame.numeric_labels import Floats, ends, numbers
+from sfumato.attacks.frame.subject import Codes, Ints, Subject
+
+_MANY = 4096
+"""From so many classes on, the search leaves out what cannot be near any more."""
+_FIRST = 3
+"""After so many columns."""
+_SURE = 1e-9
+"""Distances closer than this are equal: they are sums of rounded numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Numeric:
+    """A column of numbers: the ends of each class's label, in units of the column's range, and the people's values."""
+
+    low: Floats
+    high: Floats
+    values: Floats
+    points: bool
+    """Whether every label is a number."""
+
+    def distances(self, person: int, classes: NDArray[np.int64] | slice) -> Floats:
+        """From a person to some classes."""
+        value = self.values[person]
+        if self.points and not np.isnan(value):
+            return np.asarray(np.abs(self.low[classes] - value))
+        apart = np.maximum(self.low[classes] - value, value - self.high[classes])
+        np.nan_to_num(apart, copy=False, nan=1.0, neginf=0.0)
+        return np.asarray(np.clip(apart, 0.0, 1.0, out=apart))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Wordy:
+    """A column of words: each class's label, the people's values, and which label leaves which value out."""
+
+    labels: Codes
+    values: Codes
+    apart: Floats
+
+    def distances(self, person: int, classes: NDArray[np.int64] | slice) -> Floats:
+        """From a person to some classes."""
+        return np.asarray(self.apart[self.values[person]].take(self.labels[classes]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Space:
+    """Some columns of a release, and some people."""
+
+    columns: tuple[Numeric | Wordy, ...]
+    sizes: Ints
+    """How many rows each class has."""
+    starts: Ints
+    """Where its rows begin."""
+    rows: Ints
+    """The rows, one class after the other."""
+    of_row: Ints
+    """The class of each row."""
+
+    @classmethod
+    def of(cls, subject: Subject, people: pl.DataFrame, columns: tuple[str, ...]) -> Space:
+        """The columns of a release that are compared, and the people who are looked for."""
+        place = {name: number for number, name in enumerate(subject.quasi)}
+        labels, sizes, of_row = _classes(subject, [place[name] for name in columns])
+        place_of = {name: number for number, name in enumerate(columns)}
+        coded = subject.coded(people)
+        made = [
+            _numeric(subject, name, labels[place_of[name]], people)
+            if name in subject.numeric
+            else _wordy(subject, name, labels[place_of[name]], coded[place[name]])
+            for name in columns
+        ]
+        return cls(
+            columns=tuple(sorted(made, key=lambda column: isinstance(column, Wordy))),
+            sizes=sizes,
+            starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
+            rows=np.argsort(of_row, kind="stable").astype(np.int64),
+            of_row=of_row,
+        )
+
+    def nearest(self, person: int, count: int = 1) -> tuple[Ints, Ints]:
+        """The classes that are surely among the nearest ``count`` rows, and those that share the last places."""
+        near, distances = self._candidates(person, count)
+        farthest = _reached(distances, self.sizes[near], count)
+        inside, edge = distances < farthest - _SURE, np.abs(distances - farthest) <= _SURE
+        return near[inside], near[edge]
+
+    def drawn(self, person: int, count: int, generator: np.random.Generator) -> Ints:
+        """The nearest rows; who shares the last places is drawn by lot."""
+        inside, edge = self.nearest(person, count)
+        sure = self.members(inside)
+        edges = np.cumsum(self.sizes[edge])
+        missing = min(count, int(self.sizes.sum())) - len(sure)
+        lots = generator.choice(int(edges[-1]), size=missing, replace=False, shuffle=False)
+        which = np.searchsorted(edges, lots, side="right")
+        offset = lots - (edges[which] - self.sizes[edge][which])
+        return np.concatenate([sure, self.rows[self.starts[edge[which]] + offset]])
+
+    def members(self, classes: Ints) -> Ints:
+        """The rows of some classes."""
+        sizes = self.sizes[classes]
+        before = np.cumsum(sizes) - sizes
+        return np.asarray(self.rows[np.repeat(self.starts[classes] - before, sizes) + np.arange(sizes.sum())])
+
+    def _candidates(self, person: int, count: int) -> tuple[Ints, Floats]:
+        """Classes that may be among the nearest, and their distances.
+
+        After a few columns the best are measured in full: whoever is farther than they are already can be left out.
+        """
+        every = slice(None)
+        first, rest = self.columns[:_FIRST], self.columns[_FIRST:]
+        partial = np.zeros(len(self.sizes), np.float64)
+        for column in first:
+            partial += column.distances(person, every)
+        near = np.arange(len(self.sizes), dtype=np.int64)
+        if rest and len(near) > _MANY:
+            some = np.argpartition(partial, min(64 + count, len(near) - 1))[: 64 + count].astype(np.int64)
+            full = partial[some] + _summed(rest, person, some)
+            near = np.flatnonzero(partial <= _reached(full, self.sizes[some], count) + _SURE).astype(np.int64)
+        return near, partial[near] + _summed(rest, person, near)
+
+
+def _classes(subject: Subject, columns: list[int]) -> tuple[Codes, Ints, Ints]:
+    """The different labels in some columns: a row of codes per column, how many rows, each row's."""
+    labels, sizes, of_row = subject.classes
+    found, of_class = np.unique(labels[columns], axis=1, return_inverse=True)
+    of_class = of_class.reshape(-1)
+    rows = np.bincount(of_class, weights=sizes, minlength=found.shape[1]).astype(np.int64)
+    return found.astype(np.int32), rows, of_class[of_row].astype(np.int64)
+
+
+def _summed(columns: tuple[Numeric | Wordy, ...], person: int, classes: Ints) -> Floats:
+    total = np.zeros(len(classes), np.float64)
+    for column in columns:
+        total += column.distances(person, classes)
+    return total
+
+
+def _reached(distances: Floats, sizes: Ints, count: int) -> float:
+    """How far one must go to meet ``count`` rows."""
+    if count == 1:
+        return float(distances.min())
+    order = np.argsort(distances, kind="stable")
+    rows = np.cumsum(sizes[order])
+    return float(distances[order[min(int(np.searchsorted(rows, count)), len(order) - 1)]])
+
+
+def _numeric(subject: Subject, name: str, labels: Codes, people: pl.DataFrame) -> Numeric:
+    low, high = ends(subject.meanings[name])
+    values, everybody = numbers(people[name]), numbers(subject.people[name])
+    known = np.concatenate([low, high, values, everybody])
+    known = known[np.isfinite(known)]
+    scale = float(known.max() - known.min()) if len(known) else 0.0
+    scale = scale or 1.0
+    points = bool(np.isfinite(low).all() and (low == high).all())
+    return Numeric(low=low[labels] / scale, high=high[labels] / scale, values=values / scale, points=points)
+
+
+def _wordy(subject: Subject, name: str, labels: Codes, values: Codes) -> Wordy:
+    covers = subject.meanings[name].covers
+    unknown = covers.all(axis=1, keepdims=True)
+    apart = (~np.concatenate([covers, unknown], axis=1)).T.astype(np.float64)
+    return Wordy(labels=labels, values=values, apart=np.ascontiguousarray(apart))

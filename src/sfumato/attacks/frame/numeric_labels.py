@@ -1,0 +1,55 @@
+"""What labels and values say as numbers: the ends of a label, and the number of a value."""
+
+from __future__ import annotations
+
+import re
+from math import inf, isnan, nan
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.frame.subject import Meaning
+from sfumato.data.kinds import is_readable
+from sfumato.describe.spans import read_interval
+
+Floats = NDArray[np.float64]
+
+_BOX = re.compile(r"\[(.*) - (.*)\]")
+
+
+def numbers(cells: pl.Series) -> Floats:
+    """The numbers of some cells; NaN for what is none."""
+    return cells.cast(pl.String).cast(pl.Float64, strict=False).fill_null(nan).to_numpy().astype(np.float64)
+
+
+def ends(meaning: Meaning) -> tuple[Floats, Floats]:
+    """The smallest and the largest number that each label may stand for; NaN where it names none.
+
+    A number stands for itself, an interval for what its spelling says, a star for every number; other labels, such as
+    the names of a tree, for the values that they cover.
+
+    >>> low, high = ends(Meaning(labels=("*", "7"), values=("1", "9"), covers=np.array([[1, 1], [0, 0]], np.bool_)))
+    >>> low.tolist(), high.tolist()
+    ([-inf, 7.0], [inf, 7.0])
+    """
+    values = np.array([_number(value) for value in meaning.values], np.float64)
+    found = [_ends(label, values[covered]) for label, covered in zip(meaning.labels, meaning.covers, strict=True)]
+    pairs = np.array(found, np.float64).reshape(len(found), 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _number(text: str) -> float:
+    return float(text) if is_readable(text, "real") else nan
+
+
+def _ends(label: str, covered: Floats) -> tuple[float, float]:
+    if label == "*":
+        return -inf, inf
+    interval = read_interval(label)
+    if interval is not None:
+        return interval.low, interval.high if interval.closed else float(np.nextafter(interval.high, -inf))
+    if (box := _BOX.fullmatch(label)) and not isnan(_number(box[1]) + _number(box[2])):
+        return _number(box[1]), _number(box[2])
+    known = covered[~np.isnan(covered)]
+    return (float(known.min()), float(known.max())) if len(known) else (nan, nan)

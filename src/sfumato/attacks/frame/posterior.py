@@ -1,0 +1,243 @@
+"""What the rows that fit a person say about her.
+
+A release is counted once; then people are looked up together, each by some of her quasi-identifiers, and the sensitive
+values of the rows that fit are added up. Nothing is ever laid out as people times rows or classes times values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.frame.subject import Codes, Ints, Mask, Subject, alike
+
+Reals = NDArray[np.float64]
+SLACK = 1 - 1e-9
+"""Weights that differ by less than rounding are equal."""
+AT_ONCE = 1024
+"""Different people who are looked up together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Told:
+    """What the fitting rows tell about a sensitive column; people whom the same rows fit share a view."""
+
+    values: tuple[str, ...]
+    """The values of the column."""
+    view: Ints
+    """The view of each person; -1 where no row fits."""
+    starts: Ints
+    """Where the entries of each view begin, and the end."""
+    code: Ints
+    """The value of each entry, in order within a view."""
+    weight: Reals
+    """How many fitting rows have it."""
+    overall: Reals
+    """How many rows of the whole release have each value."""
+
+    @property
+    def of_entry(self) -> Ints:
+        """The view of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @property
+    def rows(self) -> Reals:
+        """How many rows each view has."""
+        return np.add.reduceat(self.weight, self.starts[:-1]) if len(self.starts) > 1 else np.zeros(0)
+
+    @property
+    def share(self) -> Reals:
+        """The share of each entry in its view."""
+        return np.asarray(self.weight / self.rows[self.of_entry])
+
+    def blind(self, people: int | None = None) -> Told:
+        """The same people as seen by a guesser who knows the public shares of the values, and no row."""
+        there = np.flatnonzero(self.overall > 0)
+        any_row, count = bool(len(there)), len(self.view) if people is None else people
+        starts, view = np.array([0, len(there)][: 1 + any_row]), np.full(count, any_row - 1)
+        return replace(self, view=view, starts=starts, code=there, weight=self.overall[there])
+
+    def highest(self, score: Reals) -> tuple[Reals, Mask]:
+        """The highest score in each view, and the entries that have it."""
+        best = np.maximum.reduceat(score, self.starts[:-1]) if len(self.starts) > 1 else np.zeros(0)
+        return best, np.asarray(score >= best[self.of_entry] * SLACK)
+
+    def entry(self, truth: Ints) -> Ints:
+        """The entry of each person's own value in her view; -1 where there is none."""
+        width = len(self.values) + 1
+        keys, wanted = self.of_entry * width + self.code, self.view * width + truth
+        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        hit = (self.view >= 0) & (truth >= 0) & (keys[at] == wanted if len(keys) else False)
+        return np.where(hit, at, -1)
+
+    def hits(self, guessed: Mask, truth: Ints) -> Reals:
+        """How likely each person's value is named, if one of the guessed entries of her view is named at random."""
+        many = np.add.reduceat(guessed.astype(np.int64), self.starts[:-1]) if len(self.starts) > 1 else np.zeros(0)
+        at = self.entry(truth)
+        right = (at >= 0) & (guessed[at] if len(guessed) else False)
+        return np.where(right, 1.0 / np.maximum(many[self.view] if len(many) else 1, 1), 0.0)
+
+    def per_person(self, of_view: Reals) -> Reals:
+        """A figure of views, by person; 0 where no row fits."""
+        return np.where(self.view >= 0, of_view[self.view] if len(of_view) else 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counted:
+    """A release counted once, so that many questions about fitting rows are cheap."""
+
+    subject: Subject
+    """The release."""
+    column: str | None
+    """The sensitive column; without one all rows have the same value."""
+    values: tuple[str, ...]
+    """Its values, sorted."""
+    rows: pl.DataFrame
+    """Different rows: a code for each quasi-identifier, named by its place, then value and weight."""
+    overall: Reals
+    """How many rows have each value."""
+
+    def truth(self, people: pl.DataFrame) -> Ints:
+        """The code of each person's own value; -1 for one that the release does not show."""
+        if self.column is None:
+            return np.zeros(people.height, np.int64)
+        lookup = pl.DataFrame({"value": self.values}, schema={"value": pl.String}).with_row_index("code")
+        own = people.select(value=pl.col(self.column).cast(pl.String).fill_null(""))
+        codes = own.join(lookup, on="value", how="left", maintain_order="left")["code"]
+        return codes.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
+
+    def told(self, people: pl.DataFrame, known: Sequence[int] | None = None) -> Told:
+        """What the rows tell that fit people in the known quasi-identifiers (all where nothing is said)."""
+        places = range(len(self.subject.quasi)) if known is None else known
+        keys = [str(place) for place in places]
+        rows = self.rows.group_by(*keys, "value").agg(pl.col("weight").sum()).sort(*keys, "value")
+        labels = np.stack([rows[key].to_numpy() for key in keys]).astype(np.int32)
+        new = np.concatenate([np.ones(min(rows.height, 1), np.bool_), (labels[:, 1:] != labels[:, :-1]).any(axis=0)])
+        starts = np.append(np.flatnonzero(new), rows.height)
+        codes = self.subject.coded(people)[list(places)]
+        first, of_person = alike(codes)
+        cells = codes[:, first]
+        cell, place = fitting(labels[:, new], [covers_of(self.subject, one) for one in places], cells)
+        view, member, unit = _views(cell, place, cells.shape[1])
+        part = spread(starts, unit)
+        keyed = member[part[0]] * (len(self.values) + 1) + rows["value"].to_numpy()[part[1]]
+        found, at = np.unique(keyed, return_inverse=True)
+        of_entry, code = np.divmod(found, len(self.values) + 1)
+        return Told(
+            values=self.values,
+            view=view[of_person],
+            starts=np.searchsorted(of_entry, np.arange(int(view.max(initial=-1)) + 2)),
+            code=code,
+            weight=_summed(at.reshape(-1), rows["weight"].to_numpy()[part[1]], len(found)),
+            overall=self.overall,
+        )
+
+
+def counted(subject: Subject, column: str | None) -> Counted:
+    """Count a release; where the sensitive column is published apart, a row has each value of its group in part."""
+    keys = [str(place) for place in range(len(subject.quasi))]
+    apart = column is not None and column not in subject.release.columns
+    value = pl.lit("") if column is None else pl.col(str(subject.group) if apart else column)
+    rows = subject.release.select(
+        *(
+            pl.col(name)
+            .cast(pl.String)
+            .fill_null("")
+            .cast(pl.Enum(subject.meanings[name].labels))
+            .to_physical()
+            .alias(key)
+            for key, name in zip(keys, subject.quasi, strict=True)
+        ),
+        text=value.cast(pl.String).fill_null(""),
+    )
+    rows = rows.group_by(*keys, "text").agg(weight=pl.len().cast(pl.Float64))
+    if apart:
+        rows = rows.join(_apart(subject), left_on="text", right_on="group", how="inner").select(
+            *keys, pl.col("value").alias("text"), weight=pl.col("weight") * pl.col("share")
+        )
+    values = rows["text"].unique().sort()
+    codes = rows["text"].cast(pl.Enum(values)).to_physical().cast(pl.Int64)
+    rows = rows.select(*keys, value=codes, weight="weight")
+    overall = _summed(codes.to_numpy(), rows["weight"].to_numpy(), len(values))
+    return Counted(subject=subject, column=column, values=tuple(values), rows=rows, overall=overall)
+
+
+def fitting(labels: Codes, covers: Sequence[Mask], cells: Codes) -> tuple[Ints, Ints]:
+    """All pairs of a cell and a combination of labels that covers it, by cell; combinations are sorted and different.
+
+    Cost: columns are taken one after the other, and only beginnings of combinations that still fit are followed.
+    """
+    new, steps = np.zeros(labels.shape[1], np.bool_), []
+    new[:1] = True
+    before = np.zeros(1, np.int64)
+    for row in labels:
+        new[1:] |= row[1:] != row[:-1]
+        first = np.flatnonzero(new)
+        steps.append((np.append(np.searchsorted(first, before), len(first)), row[first]))
+        before = first
+    parts = [_followed(steps, covers, cells, begin) for begin in range(0, cells.shape[1], AT_ONCE)]
+    empty = np.zeros(0, np.int64)
+    return np.concatenate([empty, *(p[0] for p in parts)]), np.concatenate([empty, *(p[1] for p in parts)])
+
+
+def _followed(
+    steps: Sequence[tuple[Ints, Codes]], covers: Sequence[Mask], cells: Codes, begin: int
+) -> tuple[Ints, Ints]:
+    cell = np.arange(begin, min(begin + AT_ONCE, cells.shape[1]))
+    node = np.zeros(len(cell), np.int64)
+    for column, (starts, label) in enumerate(steps):
+        source, child = spread(starts, node)
+        fits = covers[column][label[child], cells[column, cell[source]]]
+        cell, node = cell[source[fits]], child[fits]
+    return cell, node
+
+
+def spread(starts: Ints, units: Ints) -> tuple[Ints, Ints]:
+    """For a list of units, the place in the list and the number of each of their members."""
+    many = starts[units + 1] - starts[units]
+    source = np.repeat(np.arange(len(units)), many)
+    return source, starts[units][source] + np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
+
+
+def covers_of(subject: Subject, column: int) -> Mask:
+    """What labels cover; one more column at the end, for a value that nobody has: only a label for all covers it."""
+    covers = subject.meanings[subject.quasi[column]].covers
+    return np.concatenate([covers, covers.all(axis=1, keepdims=True)], axis=1)
+
+
+def _views(cell: Ints, place: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+    """Cells that the same combinations fit share a view: the view of each cell, then pairs of view and combination."""
+    many = np.bincount(cell, minlength=cells)
+    mixed = (place.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(32)
+    marks = np.zeros(cells, np.uint64)
+    np.add.at(marks, cell, mixed)
+    seen = np.flatnonzero(many)
+    _, first, of_seen = np.unique(
+        np.stack([marks, many.astype(np.uint64)])[:, seen], axis=1, return_index=True, return_inverse=True
+    )
+    view, chosen = np.full(cells, -1), np.full(cells, -1)
+    view[seen], chosen[seen[first]] = of_seen.reshape(-1), np.arange(len(first))
+    keep = chosen[cell] >= 0
+    return view, chosen[cell[keep]], place[keep]
+
+
+def _apart(subject: Subject) -> pl.DataFrame:
+    """Group, value and the share of the value in the group."""
+    assert subject.groups is not None
+    value = next(one for one in subject.groups.columns if one != subject.group)
+    listed = subject.groups.select(
+        group=pl.col(str(subject.group)).cast(pl.String),
+        value=pl.col(value).cast(pl.String).fill_null(""),
+        count=pl.col(subject.groups.columns[-1]).cast(pl.Float64),
+    )
+    return listed.select("group", "value", share=pl.col("count") / pl.col("count").sum().over("group"))
+
+
+def _summed(at: Ints, weights: Reals, length: int) -> Reals:
+    return np.bincount(at, weights=weights, minlength=length).astype(np.float64)

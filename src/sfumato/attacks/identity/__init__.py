@@ -1,0 +1,1 @@
+"""Finding somebody's row: linkage, registers with errors, singling out, risk figures."""

@@ -1,0 +1,157 @@
+"""An adversary who knows few things about a person: L of her quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.disclosure.homogeneity import chosen, mean, most_frequent, unfit
+from sfumato.attacks.frame.posterior import Counted, Reals, counted
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.ground.arguments import at_least, one_of, text
+from sfumato.ground.chance import Chance
+
+MOST = 64
+"""Of more choices of columns than this, some are taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LkcAdversary:
+    """Somebody knows L facts about a person: her values in L quasi-identifiers, and that she is in the release.
+
+    Nobody knows everything about everybody. He keeps the rows that fit the facts and picks one: he is right with
+    probability 1 / rows that fit. Besides he reads off how frequent each sensitive value is among them. It costs him
+    one pass over the release. The facts are random ones, other ones for each person; or the worst ones, those that
+    leave the fewest rows, if he is lucky enough to know just these; the confidence is then the largest over all
+    choices. The guesser picks any row.
+
+    Figures: confidence and confidence_worst, the share of the most frequent watched value among the fitting rows, on
+        average and at most; told, how often the most frequent value is the person's own; told_naive, the same for a
+        guesser; rows_fewest and rows_mean, how many rows fit; below_2, the share of people whom one row fits.
+    Needs: a release that tells the truth, with her in it; rows that fit somebody who was left out are other people's,
+        and her chance is then too high. For "worst", all choices of L columns are tried if there are 64 at most, and
+        otherwise those of the columns that, each alone, leave the fewest rows. For "random", at most 64 choices are
+        drawn, and people share them.
+    Cost: a grouping of the release for each choice of columns.
+    Source: Mohammed, Fung, Hung and Lee 2009, LKC-privacy; 003 chapter 3.
+    """
+
+    name: ClassVar[str] = "lkc-adversary"
+    threat: ClassVar[str] = "re-identification"
+
+    l: int = 2
+    """How many quasi-identifiers he knows; all where there are fewer."""
+    choice: str = "random"
+    """Which ones: "random", or "worst"."""
+    values: tuple[str, ...] = ()
+    """The sensitive values whose confidence is watched; all where none is named."""
+    column: str | None = None
+    """The sensitive column; the first one where none is named."""
+    trials: int = 2000
+    """At most so many people are attacked."""
+
+    def __post_init__(self) -> None:
+        """Refuse nonsense."""
+        at_least("l", self.l, 1)
+        one_of("choice", self.choice, ("random", "worst"))
+        at_least("trials", self.trials, 1)
+        for value in self.values:
+            text("values", value)
+        if self.column is not None:
+            text("column", self.column)
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+        column = chosen(subject, self.column)
+        return unfit(subject, column) if column is not None or not subject.quasi else ""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Attack some people."""
+        column = chosen(subject, self.column)
+        count, people = counted(subject, column), subject.some(self.trials, chance)
+        rows, sure, right = self._known(count, people, chance)
+        chances = np.where(rows > 0, 1.0 / np.maximum(rows, 1), 0.0)
+        figures = {
+            "below_2": mean(rows == 1),
+            "rows_mean": mean(rows),
+            "rows_fewest": float(min(rows[rows > 0], default=0)),
+        }
+        if column is not None:
+            figures |= {"confidence": mean(sure), "confidence_worst": float(sure.max(initial=0)), "told": mean(right)}
+            figures["told_naive"] = mean(
+                most_frequent(count.told(people[:0]).blind(people.height), count.truth(people))
+            )
+        return Finding(
+            attack=self.name,
+            threat=self.threat,
+            knows=f"{min(self.l, len(subject.quasi))} quasi-identifiers of a person ({self.choice} ones)",
+            does="pick her row",
+            rate=Rate(hits=float(chances.sum()), trials=len(rows), failed=int((rows == 0).sum())),
+            naive=Rate(hits=len(rows) / max(subject.release.height, 1), trials=len(rows), exact=True),
+            control=self._outsiders(count, chance),
+            limit=limit,
+            worst=float(chances.max(initial=0)),
+            figures=figures,
+        )
+
+    def _outsiders(self, count: Counted, chance: Chance) -> Rate | None:
+        """Whatever row is picked for somebody who is not there, it is not hers."""
+        if count.subject.control is None:
+            return None
+        rows = self._known(count, count.subject.some(self.trials, chance, control=True), chance)[0]
+        return Rate(hits=0.0, trials=len(rows), failed=int((rows == 0).sum()))
+
+    def _known(self, count: Counted, people: pl.DataFrame, chance: Chance) -> Reals:
+        """By person: how many rows fit, the largest share of a watched value, and whether her own value is named."""
+        known = min(self.l, len(count.subject.quasi))
+        found = np.zeros((3, people.height))
+        if self.choice == "worst":
+            for columns in _telling(count, people, known):
+                asked = self._asked(count, people, columns)
+                better = (asked[0] > 0) & ((found[0] == 0) | (asked[0] < found[0]))
+                sure = np.maximum(asked[1], found[1])
+                found = np.where(better, asked, found)
+                found[1] = sure
+            return found
+        rng = chance.generator()
+        choices = _choices(rng, len(count.subject.quasi), known)
+        own = rng.integers(len(choices), size=people.height)
+        for place, columns in enumerate(choices):
+            who = np.flatnonzero(own == place)
+            found[:, who] = self._asked(count, people[who], columns)
+        return found
+
+    def _asked(self, count: Counted, people: pl.DataFrame, columns: Sequence[int]) -> Reals:
+        """What these columns tell about these people."""
+        told = count.told(people, columns)
+        watched = np.isin(told.code, [at for at, value in enumerate(told.values) if value in self.values])
+        share = np.where(watched, told.share, 0.0) if self.values else told.share
+        own = count.truth(people) if count.column in (None, *people.columns) else np.full(people.height, -1)
+        rows = np.round(told.per_person(told.rows))
+        return np.stack([rows, told.per_person(told.highest(share)[0]), most_frequent(told, own)])
+
+
+def _choices(rng: np.random.Generator, quasi: int, known: int) -> list[tuple[int, ...]]:
+    """All choices of so many columns, or some of them where there are many."""
+    if comb(quasi, known) <= MOST:
+        return list(combinations(range(quasi), known))
+    return sorted({tuple(sorted(rng.permutation(quasi)[:known].tolist())) for _ in range(MOST)})
+
+
+def _telling(count: Counted, people: pl.DataFrame, known: int) -> Iterator[tuple[int, ...]]:
+    """All choices of so many columns, or of as many of the most telling columns as there is time for."""
+    columns = list(range(len(count.subject.quasi)))
+    if comb(len(columns), known) > MOST:
+        alone = [count.told(people, (column,)) for column in columns]
+        rows = [mean(1 / np.maximum(told.per_person(told.rows), 1)) for told in alone]
+        order = np.argsort([-one for one in rows], kind="stable")
+        many = max(n for n in range(known, len(columns) + 1) if comb(n, known) <= MOST)
+        columns = sorted(order[:many].tolist())
+    return combinations(columns, known)

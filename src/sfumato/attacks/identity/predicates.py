@@ -1,0 +1,162 @@
+"""Statements about one person that can be counted in a release and among people: "older than 80 and a widow".
+
+A condition speaks of one column: a number between two ends, or a word among those that a released label covers. A
+predicate is several conditions together. It singles out where exactly one row, or one person, fits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.frame.numeric_labels import Floats, ends, numbers
+from sfumato.attacks.frame.subject import Codes, Mask, Subject
+
+Rows = NDArray[np.int64]
+
+_BLOCK = 2048
+"""So many are looked at first: two who fit among them settle it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What is said about one column."""
+
+    column: str
+    low: float = -inf
+    """For numbers: not below this."""
+    high: float = inf
+    """For numbers: not above this."""
+    label: int = -1
+    """For words: covered by this released label."""
+    value: int = -1
+    """For words of people, instead of a label: this value."""
+    negated: bool = False
+    """The contrary."""
+
+
+Predicate = tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Numbers:
+    """The numbers of some rows or people, and the order that finds them; labels have two ends."""
+
+    low: Floats
+    high: Floats
+    order: Rows
+    sorted: Floats
+
+    def about(self, condition: Condition) -> tuple[int, int]:
+        """Where in the order those lie who may fit."""
+        if condition.negated:
+            return 0, len(self.order)
+        ends_at = int(np.searchsorted(self.sorted, condition.high, side="right"))
+        return int(np.searchsorted(self.sorted, condition.low, side="left")), ends_at
+
+    def fit(self, condition: Condition, rows: Rows) -> Mask:
+        """Which of some rows fit."""
+        inside = (self.low[rows] >= condition.low) & (self.high[rows] <= condition.high)
+        return np.asarray(inside != condition.negated)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Words:
+    """The words of some rows or people, which label covers them, and the order that finds them."""
+
+    codes: Codes
+    covers: Mask
+    """A row per label; the last column is for words that no meaning knows."""
+    order: Rows
+    sorted: Codes
+
+    def about(self, condition: Condition) -> tuple[int, int]:
+        """Where in the order those lie who may fit."""
+        if condition.value >= 0 and not condition.negated:
+            wanted = self.sorted.dtype.type(condition.value)  # of another type, all of the order would be converted
+            ends_at = int(np.searchsorted(self.sorted, wanted, side="right"))
+            return int(np.searchsorted(self.sorted, wanted)), ends_at
+        covered = np.flatnonzero(self.covers[condition.label, :-1]).astype(self.sorted.dtype)
+        if condition.negated or self.covers[condition.label, -1] or not len(covered):
+            return 0, len(self.order)
+        low, high = np.searchsorted(self.sorted, covered[0]), np.searchsorted(self.sorted, covered[-1], side="right")
+        return int(low), int(high)
+
+    def fit(self, condition: Condition, rows: Rows) -> Mask:
+        """Which of some rows fit."""
+        if condition.value >= 0:
+            return np.asarray((self.codes[rows] == condition.value) != condition.negated)
+        return np.asarray(self.covers[condition.label][self.codes[rows]] != condition.negated)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sheet:
+    """Rows or people in which predicates are counted."""
+
+    columns: dict[str, Numbers | Words]
+    height: int
+
+    @classmethod
+    def of_release(cls, subject: Subject) -> Sheet:
+        """The released rows: a label fits if all that it may stand for does."""
+        labels, _, of_row = subject.classes
+        made: dict[str, Numbers | Words] = {}
+        for number, name in enumerate(subject.quasi):
+            codes = labels[number][of_row]
+            if name in subject.numeric:
+                low, high = ends(subject.meanings[name])
+                made[name] = _numbers(low[codes], high[codes])
+            else:
+                made[name] = _words(codes, np.eye(len(subject.meanings[name].labels), dtype=np.bool_))
+        return cls(columns=made, height=subject.release.height)
+
+    @classmethod
+    def of_people(cls, subject: Subject, people: pl.DataFrame) -> Sheet:
+        """People, or people of the control file."""
+        coded = subject.coded(people)
+        made: dict[str, Numbers | Words] = {}
+        for number, name in enumerate(subject.quasi):
+            if name in subject.numeric:
+                values = numbers(people[name])
+                made[name] = _numbers(values, values)
+            else:
+                made[name] = _words(coded[number], subject.meanings[name].covers)
+        return cls(columns=made, height=people.height)
+
+    def singled(self, predicate: Predicate) -> bool:
+        """Whether exactly one fits."""
+        places = [self.columns[c.column].about(c) for c in predicate]
+        first = min(range(len(predicate)), key=lambda c: places[c][1] - places[c][0])
+        low, high = places[first]
+        rows = self.columns[predicate[first].column].order[low:high]
+        found, start, length = 0, 0, _BLOCK
+        while start < len(rows) and found < 2:
+            found += self._fitting(predicate, rows[start : start + length])
+            start, length = start + length, 8 * length
+        return found == 1
+
+    def _fitting(self, predicate: Predicate, rows: Rows) -> int:
+        for condition in predicate:
+            rows = rows[self.columns[condition.column].fit(condition, rows)]
+        return len(rows)
+
+
+def hits(sheet: Sheet, predicates: Sequence[Predicate]) -> int:
+    """How many predicates single somebody out."""
+    return sum(sheet.singled(predicate) for predicate in predicates)
+
+
+def _numbers(low: Floats, high: Floats) -> Numbers:
+    order = np.argsort(low, kind="stable").astype(np.int64)
+    return Numbers(low=low, high=high, order=order, sorted=low[order])
+
+
+def _words(codes: Codes, covers: Mask) -> Words:
+    order = np.argsort(codes, kind="stable").astype(np.int64)
+    strange = covers.all(axis=1, keepdims=True) & (covers.shape[1] > 0)
+    return Words(codes=codes, covers=np.concatenate([covers, strange], axis=1), order=order, sorted=codes[order])

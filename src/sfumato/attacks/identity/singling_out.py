@@ -1,0 +1,193 @@
+"""Finding a statement that is true of exactly one person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.frame.numeric_labels import Floats, numbers
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.attacks.identity.predicates import Condition, Numbers, Predicate, Sheet, Words, hits
+from sfumato.ground.arguments import at_least, one_of
+from sfumato.ground.chance import Chance
+
+KINDS = ("multivariate", "univariate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinglingOut:
+    """Somebody wants to isolate a person: to say something that is true of her and of nobody else.
+
+    He has the release and nothing more. He looks for statements that fit exactly one released row, and bets that they
+    fit exactly one person. Univariate: a value that occurs once, the smallest and the largest number of a column.
+    Multivariate: he takes a row at random and some of its columns, asks for the row's word, and for numbers at least or
+    at most as large, whichever is rarer. It costs him as many searches as he tries. The guesser makes statements of the
+    same length at random, from the words and numbers that a column can have. The control run asks how many of the
+    attacker's statements single out somebody among people who are not in the release.
+
+    A trial is a statement. Where fewer are found than asked for within ``attempts`` tries, the others are failed
+    trials; for univariate statements a column that gives none is one.
+
+    Cost: for each try the rows that fit its rarest condition.
+    Does not show: less than a guess can. Whoever chooses a statement that fits one person in n by chance singles out
+        with probability 1/e without any release (Cohen and Nissim 2020); the guesser here does not choose so well.
+    Source: Giomi, Boenisch, Wehmeyer and Tasnádi 2023; Cohen and Nissim 2020, Towards formalizing the GDPR's notion of
+        singling out.
+    """
+
+    name: ClassVar[str] = "singling-out"
+    threat: ClassVar[str] = "re-identification"
+
+    kind: str = "multivariate"
+    """Statements about one column, ``univariate``, or about several."""
+    columns: int = 3
+    """About how many columns a multivariate statement speaks; all where there are fewer."""
+    trials: int = 2000
+    """At most so many statements are made."""
+    attempts: int = 20000
+    """At most so many are tried on the release."""
+
+    def __post_init__(self) -> None:
+        """Refuse nonsense."""
+        one_of("kind", self.kind, KINDS)
+        for name in ("columns", "trials", "attempts"):
+            at_least(name, getattr(self, name), 1)
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+        if not subject.quasi:
+            return "there are no quasi-identifiers"
+        return "" if subject.release.height else "the release has no rows"
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Make statements from the release, and count whom they single out."""
+        draws = chance.generator().spawn(3)
+        release, people = Sheet.of_release(subject), Sheet.of_people(subject, subject.people)
+        found, trials = self._statements(subject, release, draws[0])
+        known = _domains(subject)
+        guesses = [self._random(subject, known, draws[1]) for _ in range(max(trials, 1))]
+        rate = Rate(hits=float(hits(people, found)), trials=trials, failed=trials - len(found))
+        return Finding(
+            attack=self.name,
+            threat=self.threat,
+            knows="the release and nothing else",
+            does="say something that is true of exactly one person",
+            rate=rate,
+            naive=Rate(hits=float(hits(people, guesses)), trials=len(guesses)),
+            control=self._outsiders(subject, found, trials, draws[2]),
+            limit=limit,
+            figures={"statements": float(len(found)), "columns": float(self._length(subject))},
+            note=self._note(subject),
+        )
+
+    def _length(self, subject: Subject) -> int:
+        return 1 if self.kind == "univariate" else min(self.columns, len(subject.quasi))
+
+    def _outsiders(
+        self, subject: Subject, found: list[Predicate], trials: int, draws: np.random.Generator
+    ) -> Rate | None:
+        """The same statements among as many people of the control file as there are people, or all of them."""
+        if subject.control is None:
+            return None
+        chosen = np.sort(draws.permutation(subject.control.height)[: subject.people.height])
+        others = Sheet.of_people(subject, subject.control[chosen])
+        return Rate(hits=float(hits(others, found)), trials=trials, failed=trials - len(found))
+
+    def _note(self, subject: Subject) -> str:
+        if subject.control is None or subject.control.height >= subject.people.height:
+            return ""
+        return "the control file is smaller than the data: its rate is too low, and the risk too high"
+
+    def _statements(self, subject: Subject, release: Sheet, draws: np.random.Generator) -> tuple[list[Predicate], int]:
+        """Different statements that single out a released row, and how many were wanted."""
+        if self.kind == "univariate":
+            every = list(dict.fromkeys(_extremes(release)))
+            kept = [every[i] for i in draws.permutation(len(every)) if release.singled(every[i])][: self.trials]
+            silent = len(subject.quasi) - len({predicate[0].column for predicate in kept})
+            return kept, len(kept) + silent
+        found: dict[Predicate, None] = {}
+        middles = _middles(release)
+        for _ in range(self.attempts):
+            tried = self._of_row(subject, release, middles, draws)
+            if tried not in found and release.singled(tried):
+                found[tried] = None
+            if len(found) == self.trials:
+                break
+        return list(found), self.trials
+
+    def _of_row(
+        self, subject: Subject, release: Sheet, middles: dict[str, float], draws: np.random.Generator
+    ) -> Predicate:
+        row = int(draws.integers(release.height))
+        chosen = np.sort(draws.choice(len(subject.quasi), size=self._length(subject), replace=False))
+        return tuple(_said(release, subject.quasi[c], row, middles) for c in chosen.tolist())
+
+    def _random(self, subject: Subject, known: dict[str, Floats], draws: np.random.Generator) -> Predicate:
+        chosen = np.sort(draws.choice(len(subject.quasi), size=self._length(subject), replace=False))
+        return tuple(_guessed(subject, subject.quasi[c], known, draws) for c in chosen.tolist())
+
+
+def _said(release: Sheet, name: str, row: int, middles: dict[str, float]) -> Condition:
+    """What a row says about a column: its word, or a number that is at least as extreme."""
+    column = release.columns[name]
+    if isinstance(column, Words):
+        return Condition(column=name, label=int(column.codes[row]))
+    if column.low[row] > middles[name]:
+        return Condition(column=name, low=float(column.low[row]))
+    return Condition(column=name, high=float(column.high[row]))
+
+
+def _middles(release: Sheet) -> dict[str, float]:
+    """The median of every column of numbers."""
+    found = {name: column.low for name, column in release.columns.items() if isinstance(column, Numbers)}
+    known = {name: low[~np.isnan(low)] for name, low in found.items()}
+    return {name: float(np.median(low)) if len(low) else 0.0 for name, low in known.items()}
+
+
+def _extremes(release: Sheet) -> Iterator[Predicate]:
+    """Statements about one column that single out a row, if any do: rare words, rare numbers, the ends."""
+    for name, column in release.columns.items():
+        if isinstance(column, Words):
+            labels, counts = np.unique(column.codes, return_counts=True)
+            yield from ((Condition(column=name, label=int(label)),) for label in labels[counts == 1])
+            continue
+        known = ~np.isnan(column.low) & ~np.isnan(column.high)
+        if not known.any():
+            continue
+        yield (Condition(column=name, high=float(column.high[known].min())),)
+        yield (Condition(column=name, low=float(column.low[known].max())),)
+        values, counts = np.unique(column.low[known & (column.low == column.high)], return_counts=True)
+        yield from ((Condition(column=name, low=float(v), high=float(v)),) for v in values[counts == 1])
+
+
+def _guessed(subject: Subject, name: str, known: dict[str, Floats], draws: np.random.Generator) -> Condition:
+    """A random statement about a column, from the values that it can have: equal or not, above or below."""
+    if name not in known:
+        word = int(draws.integers(max(len(subject.meanings[name].values), 1)))
+        return Condition(column=name, value=word, negated=bool(draws.integers(2)))
+    value = float(draws.choice(known[name])) if len(known[name]) else 0.0
+    kinds = (
+        Condition(column=name, low=value, high=value),
+        Condition(column=name, low=value, high=value, negated=True),
+        Condition(column=name, low=value),
+        Condition(column=name, high=value),
+        Condition(column=name, low=float(np.nextafter(value, inf))),
+        Condition(column=name, high=float(np.nextafter(value, -inf))),
+    )
+    return kinds[int(draws.integers(len(kinds)))]
+
+
+def _domains(subject: Subject) -> dict[str, Floats]:
+    """The numbers that each column of numbers can have: public knowledge."""
+    found = {
+        name: numbers(pl.Series(subject.meanings[name].values, dtype=pl.String))
+        for name in subject.quasi
+        if name in subject.numeric
+    }
+    return {name: values[~np.isnan(values)] for name, values in found.items()}

@@ -1,0 +1,198 @@
+"""Finding a person among sets: baskets, ratings, visited places; a few of her items are known, some of them wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.frame.subject import Ints
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.ground.arguments import at_least, number
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ParameterError
+
+Reals = NDArray[np.float64]
+STANDS_OUT = 1.5
+"""The eccentricity from which Narayanan and Shmatikov believe that the best record is the right one."""
+ALIKE = 1e-9
+"""Scores that differ by less are equal."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ItemSubject:
+    """A release of sets, and who is behind it. A path is the set of its timed places."""
+
+    released: pl.Series
+    """A list of shown items for each record."""
+    people: pl.Series
+    """A list of original items for each person."""
+    covers: Mapping[str, str | None]
+    """The item that is shown for an original one, None where it is left out; one that is not named stays as it is."""
+    record: Ints | None = None
+    """The record of each person, -1 where she has none; in the same order where nothing is said."""
+    secret: tuple[pl.Series, pl.Series] | None = None
+    """A sensitive value for each record, and the true one of each person."""
+
+    def __post_init__(self) -> None:
+        """Refuse people without an order."""
+        if self.record is None and len(self.people) > len(self.released):
+            raise ParameterError("record must tell whose record is where, if there are fewer records than people")
+
+    @cached_property
+    def index(self) -> tuple[dict[str, int], Ints, Ints]:
+        """The shown items, where the list of each begins, and the records that have it."""
+        rows = pl.DataFrame({"items": self.released.cast(pl.List(pl.String))}).with_row_index("record").explode("items")
+        rows = rows.drop_nulls("items").unique().sort("items", "record")
+        sizes = rows.group_by("items", maintain_order=True).len()
+        starts = np.concatenate([[0], np.cumsum(sizes["len"].to_numpy())]).astype(np.int64)
+        place = {item: code for code, item in enumerate(sizes["items"])}
+        return place, starts, rows["record"].to_numpy().astype(np.int64)
+
+    def without_release(self) -> ItemSubject:
+        """The same people behind a release that shows nothing: every record reads the same."""
+        items = self.people.cast(pl.List(pl.String)).explode().drop_nulls().unique()
+        blank = pl.Series([["*"]], dtype=pl.List(pl.String)).new_from_index(0, len(self.released))
+        secret = None if self.secret is None else (self.secret[0].sort(), self.secret[1])
+        return replace(self, released=blank, covers=dict.fromkeys(items, "*"), secret=secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseSets:
+    """Somebody knows m items of a person, from a chat or a public page, and perhaps some more that are wrong.
+
+    He wants her record. He reads each item as the release shows it, and gives every record a score: the sum over his
+    items that it has of 1/ln(1 + records that have it), so that a rare film tells more than a hit. He takes the record
+    with the best score; of several, one at random. He may demand that the best score stands out: that it is some
+    standard deviations of all scores above the second best (its eccentricity), and say nothing otherwise. It costs him
+    a look into an inverted list for each item. The guesser picks any record. Somebody without items, or whose known
+    items are shown in no record, cannot be looked for: the trial failed.
+
+    Figures: one, the share of people for whom exactly one record is best; ties, how many are best on average; speaks,
+        how often the best stands out by 1.5, and right, how often it is hers then; with a secret, told and told_worst,
+        the average and the largest share of the most frequent secret among the best records, and told_right.
+    Needs: items that carry their time, where the release has paths; the order of places without times is not used.
+    Cost: the records of m items for each person, and an addition over all records.
+    Source: Narayanan and Shmatikov 2008, Robust de-anonymization of large sparse datasets (Scoreboard-RH; there the
+        weight is 1/ln of the support, which an item of one record does not have); Aggarwal 2015, section 20.3.4.
+    """
+
+    name: ClassVar[str] = "sparse"
+    threat: ClassVar[str] = "re-identification"
+
+    m: int = 4
+    """How many items he knows; all where she has fewer."""
+    wrong: int = 0
+    """How many more he believes to know, drawn from all items of all people but hers."""
+    eccentricity: float = 0.0
+    """By how many standard deviations the best score must stand out; 0 takes the best in any case."""
+    trials: int = 1000
+    """At most so many people are attacked."""
+
+    def __post_init__(self) -> None:
+        """Refuse nonsense."""
+        at_least("m", self.m, 1)
+        at_least("wrong", self.wrong, 0)
+        at_least("trials", self.trials, 1)
+        if number("eccentricity", self.eccentricity) < 0:
+            raise ParameterError(f"eccentricity must not be negative, not {self.eccentricity}")
+
+    def fits(self, subject: ItemSubject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+        return "" if len(subject.released) and len(subject.people) else "there are no records"
+
+    def run(self, subject: ItemSubject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Attack some people."""
+        rng = chance.generator()
+        people = np.sort(rng.permutation(len(subject.people))[: self.trials])
+        sets = subject.people.cast(pl.List(pl.String))[people].to_list()
+        domain = subject.people.cast(pl.List(pl.String)).explode().drop_nulls().unique().sort().to_list()
+        tries = [_Try.of(subject, self._known(own or [], domain, rng)) for own in sets]
+        own = people if subject.record is None else subject.record[people]
+        hits = np.array([one.hit(int(record)) for one, record in zip(tries, own, strict=True)])
+        stands = np.array([one.stands for one in tries])
+        found = np.array([len(one.best) for one in tries])
+        answered = (found > 0) & (stands >= self.eccentricity)
+        speaks = (found > 0) & (stands >= STANDS_OUT)
+        figures = {
+            "one": float((found == 1).mean()),
+            "ties": float(found[found > 0].mean()) if found.any() else 0.0,
+            "speaks": float(speaks.mean()),
+            "right": float(hits[speaks].mean()) if speaks.any() else 0.0,
+        }
+        return Finding(
+            attack=self.name,
+            threat=self.threat,
+            knows=f"{self.m} {'item' if self.m == 1 else 'items'} of a person"
+            + (f", and {self.wrong} wrong ones" if self.wrong else ""),
+            does="pick her record",
+            rate=Rate(hits=float(hits[answered].sum()), trials=len(hits), failed=int((found == 0).sum())),
+            naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits), exact=True),
+            limit=limit,
+            worst=max((1 / one for one in found[answered].tolist()), default=0.0),
+            figures=figures | _secrets(subject, tries, people),
+        )
+
+    def _known(self, own: list[str], domain: list[str], rng: np.random.Generator) -> list[str]:
+        """Some of her items, and some that are not hers."""
+        hers = list(dict.fromkeys(own))
+        known = [hers[at] for at in rng.permutation(len(hers))[: self.m]]
+        if self.wrong and known:
+            mine = set(hers)
+            drawn = rng.permutation(len(domain))[: self.wrong + len(mine)]
+            known += [domain[at] for at in drawn if domain[at] not in mine][: self.wrong]
+        return known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Try:
+    """The records with the best score, and by how much they stand out."""
+
+    best: Ints
+    stands: float
+
+    @classmethod
+    def of(cls, subject: ItemSubject, known: list[str]) -> _Try:
+        """Score all records."""
+        place, starts, records = subject.index
+        shown = dict.fromkeys(subject.covers.get(item, item) for item in known)
+        codes = [place[item] for item in shown if item is not None and item in place]
+        if not codes:
+            return cls(best=np.zeros(0, np.int64), stands=0.0)
+        lists = [records[starts[code] : starts[code + 1]] for code in codes]
+        sizes = np.array([len(one) for one in lists])
+        weights = np.repeat(1 / np.log1p(sizes), sizes)
+        scores = np.bincount(np.concatenate(lists), weights=weights, minlength=len(subject.released))
+        top = scores.max()
+        best = np.flatnonzero(scores >= top - ALIKE)
+        spread = float(scores.std())
+        if len(best) > 1 or spread <= ALIKE:
+            return cls(best=best, stands=0.0)
+        scores[best] = -np.inf
+        return cls(best=best, stands=float(top - scores.max()) / spread)
+
+    def hit(self, record: int) -> float:
+        """How likely a record is picked."""
+        return 1 / len(self.best) if record >= 0 and bool((self.best == record).any()) else 0.0
+
+
+def _secrets(subject: ItemSubject, tries: list[_Try], people: Ints) -> dict[str, float]:
+    """What the best records tell about a sensitive value."""
+    if subject.secret is None:
+        return {}
+    values = subject.secret[0].cast(pl.String).fill_null("").to_numpy().astype(str)
+    names, codes = np.unique(values, return_inverse=True)
+    truth = subject.secret[1].cast(pl.String).fill_null("")[people].to_list()
+    sure, right = np.zeros(len(tries)), np.zeros(len(tries))
+    for at, (one, own) in enumerate(zip(tries, truth, strict=True)):
+        if len(one.best):
+            counts = np.bincount(codes[one.best], minlength=len(names))
+            named = np.flatnonzero(counts == counts.max())
+            sure[at] = counts.max() / len(one.best)
+            right[at] = float((names[named] == own).any()) / len(named)
+    return {"told": float(sure.mean()), "told_worst": float(sure.max(initial=0)), "told_right": float(right.mean())}

@@ -1,0 +1,1 @@
+"""Learning whether somebody is in the table at all."""

@@ -1,0 +1,184 @@
+"""Membership inference: was this person among those whom the release was made from?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.frame.assignment import Reals, texts_of
+from sfumato.attacks.frame.subject import Codes, Ints, Meaning, Subject, alike
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.ground.arguments import at_least
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ParameterError
+
+MOST_PAIRS = 4_000_000
+"""Pairs of a person and a released combination that are compared at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """He has a release and a person's record, and wants to know whether she was in the table behind it.
+
+    That somebody is in a register of patients is the secret. He looks for the released row that is nearest to her: a
+    label that covers her value is near if it is narrow and far if it covers everything; a value or label beside hers
+    counts as far, numbers by how far. People who were in the table are nearer than others. Where "near" ends he learns
+    from people of whom he knows whether they were in (half of those tried), and he is tested on the other half. It
+    works on generalized, noisy and synthetic rows alike, and costs him one comparison with every different row.
+
+    Half of the people tried are members, so a guesser is right once in two.
+    Source: Homer et al. 2008; Shokri, Stronati, Song and Shmatikov 2017; for synthetic rows Stadler et al. 2022.
+    """
+
+    name: ClassVar[str] = "membership"
+    threat: ClassVar[str] = "membership"
+
+    trials: int = 2000
+    """At most so many people, half of them members; half of both are for learning."""
+    whole_record: bool = False
+    """Whether he knows the sensitive columns too."""
+    rows: int = 100_000
+    """Different released rows that he compares with; a random choice where there are more."""
+
+    def __post_init__(self) -> None:
+        at_least("trials", self.trials, 4)
+        at_least("rows", self.rows, 1)
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+        if subject.control is None or subject.control.height < 2:
+            return "there is no control file: nobody is known not to be in the table"
+        if self.whole_record and subject.groups is not None:
+            return "whole records cannot be compared: the sensitive column is published apart"
+        return "" if subject.quasi else "there is no quasi-identifier"
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Measure distances, learn a threshold on one half, test it on the other."""
+        if reason := self.fits(subject):
+            raise ParameterError(f"subject cannot be attacked: {reason}")
+        assert subject.control is not None
+        draw = chance.generator()
+        each = min(self.trials // 2, subject.people.height, subject.control.height)
+        inside = subject.people[draw.permutation(subject.people.height)[:each]]
+        outside = subject.control[draw.permutation(subject.control.height)[:each]]
+        columns = self._columns(subject)
+        kept = np.stack([column.released for column in columns])
+        kept = kept[:, alike(kept.astype(np.int64))[0]]
+        kept = kept[:, draw.permutation(kept.shape[1])[: self.rows]]
+        near, far = (_nearest(columns, kept, people) for people in (inside, outside))
+        half = each // 2
+        threshold, below = _threshold(near[:half], far[:half])
+        said_in = [(part <= threshold) == below for part in (near[half:], far[half:])]
+        hits = int(said_in[0].sum() + (~said_in[1]).sum())
+        tested = len(said_in[0]) + len(said_in[1])
+        return Finding(
+            attack=self.name,
+            threat=self.threat,
+            knows="somebody's whole record" if self.whole_record else "somebody's quasi-identifiers",
+            does="tell whether she was in the table",
+            rate=Rate(hits=hits, trials=tested),
+            naive=Rate(hits=tested / 2, trials=tested, exact=True),
+            limit=limit,
+            figures={
+                "auc": auc(-near[half:], -far[half:]),
+                "members_found": float(said_in[0].mean()) if len(said_in[0]) else 0.0,
+                "others_taken_for_members": float(said_in[1].mean()) if len(said_in[1]) else 0.0,
+                "distance_of_members": float(near.mean()) if each else 0.0,
+                "distance_of_others": float(far.mean()) if each else 0.0,
+            },
+            note="the control people are half of the trials",
+        )
+
+    def _columns(self, subject: Subject) -> list[_Column]:
+        labels, _, of_row = subject.classes
+        found = [
+            _Column.of(name, subject.meanings[name], labels[at][of_row], numeric=name in subject.numeric)
+            for at, name in enumerate(subject.quasi)
+        ]
+        for name in subject.sensitive if self.whole_record else ():
+            texts = texts_of(subject.release, name)
+            values = sorted({*texts, *texts_of(subject.people, name)})
+            codes = texts.cast(pl.Enum(values)).to_physical().to_numpy().astype(np.int32)
+            found.append(_Column.of(name, Meaning.plain(values), codes, numeric=name in subject.numeric))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Column:
+    """One column of the release, and how far each label is from each value."""
+
+    name: str
+    values: tuple[str, ...]
+    released: Codes
+    distance: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, name: str, meaning: Meaning, released: Codes, *, numeric: bool) -> _Column:
+        many = max(len(meaning.values) - 1, 1)
+        width = (meaning.covers.sum(axis=1, keepdims=True) - 1) / many
+        beside = _beside(meaning) if numeric else np.ones(meaning.covers.shape)
+        distance = np.where(meaning.covers, np.clip(width, 0, 1) / 2, (1 + beside) / 2)
+        unknown = np.ones((len(meaning.labels), 1))
+        table = np.concatenate([distance, unknown], axis=1).astype(np.float32)
+        return cls(name=name, values=meaning.values, released=released, distance=table)
+
+    def coded(self, people: pl.DataFrame) -> Ints:
+        """People's values; the last code is for a value that nobody knows."""
+        place = {value: at for at, value in enumerate(self.values)}
+        texts = texts_of(people, self.name)
+        return np.array([place.get(text, len(place)) for text in texts], np.int64)
+
+
+def _beside(meaning: Meaning) -> Reals:
+    """For numbers: how far the nearest covered value is, as a share of the range; 1 where there is none."""
+    numbers = pl.Series(meaning.values, dtype=pl.String).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    span = float(np.nanmax(numbers) - np.nanmin(numbers)) if not np.isnan(numbers).all() else 0.0
+    found = np.ones(meaning.covers.shape)
+    for row, covers in enumerate(meaning.covers):
+        inside = numbers[covers & ~np.isnan(numbers)]
+        if len(inside) and span > 0:
+            order = np.sort(inside)
+            at = np.searchsorted(order, numbers)
+            left, right = order[np.maximum(at - 1, 0)], order[np.minimum(at, len(order) - 1)]
+            found[row] = np.nan_to_num(np.minimum(abs(numbers - left), abs(numbers - right)) / span, nan=1.0)
+    return found
+
+
+def _nearest(columns: list[_Column], kept: Codes, people: pl.DataFrame) -> Reals:
+    """For each person the smallest distance to a released row, averaged over columns."""
+    codes = [column.coded(people) for column in columns]
+    found = np.ones(people.height, np.float64)
+    step = max(MOST_PAIRS // max(kept.shape[1], 1), 1)
+    for start in range(0, people.height if kept.shape[1] else 0, step):
+        part = slice(start, start + step)
+        total = np.zeros((len(found[part]), kept.shape[1]), np.float32)
+        for column, code, released in zip(columns, codes, kept, strict=True):
+            total += column.distance[:, code[part]].T[:, released]
+        found[part] = total.min(axis=1) / len(columns)
+    return found
+
+
+def _threshold(near: Reals, far: Reals) -> tuple[float, bool]:
+    """The threshold that tells members from others best, and whether members lie below it."""
+    cuts = np.unique(np.concatenate([near, far, [-1.0]]))
+    inside = np.searchsorted(np.sort(near), cuts, side="right") / max(len(near), 1)
+    outside = np.searchsorted(np.sort(far), cuts, side="right") / max(len(far), 1)
+    best = int(np.argmax(abs(inside - outside)))
+    return float(cuts[best]), bool(inside[best] >= outside[best])
+
+
+def auc(members: Reals, others: Reals) -> float:
+    """How often a member's score is above another person's; a tie counts half.
+
+    >>> auc(np.array([3.0, 2.0]), np.array([2.0, 1.0]))
+    0.875
+    """
+    if not len(members) or not len(others):
+        return 0.5
+    order = np.sort(others)
+    below, upto = np.searchsorted(order, members), np.searchsorted(order, members, side="right")
+    return float((below + (upto - below) / 2).sum() / (len(members) * len(others)))

@@ -1,0 +1,135 @@
+"""Generalizing step by step until the requirement holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sfumato.ground.errors import Infeasible
+from sfumato.ground.work import Work
+from sfumato.publish.bottom_up.column_labels import Offer
+from sfumato.publish.bottom_up.feasibility import Requirement, Table
+from sfumato.publish.bottom_up.generalization_cost import DECIMALS, Scale
+from sfumato.publish.bottom_up.vids import Vids
+from sfumato.publish.lattice.reach import described, why_nothing_fits
+from sfumato.publish.trail import Step
+
+Ranked = list[tuple[Offer, float]]
+"""Generalizations with their scores, the best first."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class State:
+    """A table on its way up."""
+
+    table: Table
+    """The labels."""
+    vids: Vids
+    """The sizes of their combinations."""
+    steps: list[Step] = field(default_factory=list)
+    """How it was reached."""
+    loss: float
+    """What the metric says."""
+    enough: int | None = None
+    """After how many steps the requirement was met."""
+
+    def copied(self) -> State:
+        """The same state, to be changed apart from this one."""
+        return State(
+            table=self.table.copied(),
+            vids=self.vids.copied(),
+            steps=list(self.steps),
+            loss=self.loss,
+            enough=self.enough,
+        )
+
+
+class Climb:
+    """Takes steps up, the best at each point."""
+
+    def __init__(self, requirement: Requirement, scale: Scale, work: Work, least: int, effort: Counter[str]) -> None:
+        """At least so many steps are taken, if there are so many."""
+        self.requirement, self.scale, self.work, self.least, self.effort = requirement, scale, work, least, effort
+        self.names = requirement.problem.cells.quasi
+
+    def run(self, state: State) -> State:
+        """Step after step until the requirement holds and no step is owed."""
+        while not self.over(state):
+            ((offer, score),) = self.ranked(state, 1)
+            self.take(state, offer, score)
+        return state
+
+    def over(self, state: State) -> bool:
+        """Whether a state is final; ``Infeasible`` where it is not and no step or no time is left."""
+        if state.enough is None and self.requirement.holds(state.table):
+            state.enough = len(state.steps)
+        ended = not any(column.count() for column in state.table.columns)
+        if state.enough is not None:
+            return ended or len(state.steps) >= self.least or self.work.expired
+        if ended:
+            raise Infeasible(why_nothing_fits(self.requirement.problem))
+        if self.work.expired:
+            raise Infeasible(self._too_slow(len(state.steps)))
+        return False
+
+    def ranked(self, state: State, most: int) -> Ranked:
+        """The best generalizations: those that raise the anonymity by cost per row gained, then the others by cost.
+
+        At least one; the others are ranked only where more are asked for than raise the anonymity.
+        """
+        self.effort["candidates"] += sum(column.count() for column in state.table.columns)
+        found = self._raising(state) if self.scale.private and state.table.anonymity < self.requirement.k else []
+        if len(found) < most:
+            taken = {(offer.column, offer.kind, offer.parts) for offer, _ in found}
+            others = (one for one in _cheapest(state, most) if (one.column, one.kind, one.parts) not in taken)
+            found += _sorted((one, one.cost) for one in others)
+        return found[:most]
+
+    def _raising(self, state: State) -> Ranked:
+        had = state.table.anonymity
+        tried, passed, counted = state.vids.critical(state.table.columns)
+        raising = [(offer, offer.cost / (after - had)) for offer, after in tried if after > had]
+        self.effort["passed"] += passed
+        self.effort["counted"] += counted
+        self.effort["critical"] += len(raising)
+        return _sorted(raising)
+
+    def take(self, state: State, offer: Offer, score: float) -> None:
+        """Make a generalization and write it down."""
+        column = state.table.columns[offer.column]
+        fine = tuple(column.labels[part] for part in offer.parts)
+        state.vids.take(offer, column.take(offer))
+        state.table.changed(state.vids.anonymity)
+        state.loss = self.requirement.loss(state.table)
+        made = Step(
+            column=self.names[offer.column],
+            coarse=offer.label,
+            fine=fine,
+            score=score,
+            anonymity=state.vids.anonymity,
+            loss=state.loss,
+        )
+        state.steps.append(made)
+        self.effort["generalizations"] += 1
+        self.work.advance("search", min(state.vids.anonymity, self.requirement.k - 1), self.requirement.k)
+
+    def _too_slow(self, steps: int) -> str:
+        asked = " and ".join(described(model) for model in self.requirement.problem.models)
+        return (
+            f"bottom-up took {steps} steps in the time it had, and the table does not meet {asked} yet. Give it more "
+            "with algorithm.seconds, or use algorithm.name = 'mondrian', which can be stopped at any time"
+        )
+
+
+def _sorted(offers: Iterator[tuple[Offer, float]] | Sequence[tuple[Offer, float]]) -> Ranked:
+    return sorted(offers, key=lambda one: (round(one[1], DECIMALS), one[0].column, one[0].order))
+
+
+def _cheapest(state: State, most: int) -> Iterator[Offer]:
+    """The cheapest generalizations of each column: one, or all where several are asked for."""
+    for column in state.table.columns:
+        if most > 1:
+            yield from column.offers()
+        elif (offer := column.cheapest()) is not None:
+            yield offer

@@ -1,0 +1,168 @@
+"""The labels of one column as they are joined step by step."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data.table import Codes
+from sfumato.describe.hierarchy import TOP
+from sfumato.group.keys import weighed
+from sfumato.publish.bottom_up.generalization_cost import Scale
+from sfumato.publish.cut import ColumnCut
+from sfumato.publish.problem import Problem
+from sfumato.utility.cell_metrics import LossMetric
+from sfumato.utility.view import Reals, Ruler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A valid generalization: some labels of a column that one label would replace."""
+
+    column: int
+    """Which quasi-identifier."""
+    kind: str
+    """Whether it makes a ``node``, a ``set`` of siblings, an ``interval``, or puts a value under ``star``."""
+    parts: tuple[int, ...]
+    """The numbers of the labels that are replaced, in order."""
+    cost: float
+    """What is lost, by the score, without regard to anonymity."""
+    label: str
+    """The new label."""
+    order: tuple[Any, ...]
+    """Of offers that score alike in a column, the one with the smallest comes first."""
+    node: int = -1
+    """The node of the tree that it makes, or below which it does; or its place among the intervals."""
+
+
+class Parts(ABC):
+    """All labels of one column, numbered; which are in use, and which generalizations are valid."""
+
+    def __init__(self, problem: Problem, column: int, scale: Scale, capacity: int) -> None:
+        """No label is there yet."""
+        self.column, self.hierarchy, self.scale = column, problem.hierarchies[column], scale
+        self.labels = [""] * capacity
+        self.counts = np.zeros((capacity, self._classes(problem)))
+        self.sizes, self.steps = np.zeros(capacity), np.zeros(capacity)
+        self.prices = np.zeros(capacity)
+        self.cost: Any = getattr(problem.metric, "cost", None)
+        self.spent = 0.0
+        self.live = np.zeros(capacity, np.bool_)
+        self.above = np.arange(capacity, dtype=np.int32)
+        self.first: Codes = np.zeros(0, np.int32)
+        self.used = 0
+
+    @abstractmethod
+    def offers(self) -> Iterator[Offer]:
+        """Every valid generalization."""
+
+    @abstractmethod
+    def cheapest(self) -> Offer | None:
+        """The valid generalization that costs least, the first of those that cost the same."""
+
+    @abstractmethod
+    def holding(self, part: int) -> Iterator[Offer]:
+        """Every valid generalization that replaces a label."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """How many valid generalizations there are."""
+
+    @abstractmethod
+    def take(self, offer: Offer) -> int:
+        """Make a generalization; the number of the new label."""
+
+    @abstractmethod
+    def cut(self) -> ColumnCut:
+        """The labels in use, as a cut."""
+
+    def copied(self) -> Self:
+        """The same column, to be changed apart from this one."""
+        other = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray | list | dict):
+                setattr(other, name, value.copy())
+        return other
+
+    @property
+    def current(self) -> Codes:
+        """For each label, the one that stands in its place now."""
+        found = self.above
+        while (found != (higher := found[found])).any():
+            found = higher
+        return found
+
+    @property
+    def now(self) -> Codes:
+        """For each value of the column, the number of its label."""
+        return self.current[self.first]
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Which labels tell nothing: the top, and the missing value by itself."""
+        missing = self.hierarchy.missing
+        nothing = {TOP} if missing is None else {TOP, self.hierarchy.levels[0].labels[missing]}
+        return np.array([label in nothing for label in self.labels], np.bool_)
+
+    def ruler(self, parts: Sequence[int] | slice = slice(None)) -> Ruler:
+        """How much labels hide; all of them, or some."""
+        where = self.hierarchy
+        return Ruler(
+            sizes=self.sizes[parts],
+            steps=self.steps[parts],
+            total=where.total,
+            height=where.height,
+            continuous=where.continuous,
+        )
+
+    def price(self, sizes: Reals) -> Reals:
+        """What a row costs under labels of such sizes, by the loss metric."""
+        where = self.hierarchy
+        ruler = Ruler(sizes=sizes, steps=sizes, total=where.total, height=where.height, continuous=where.continuous)
+        return LossMetric().cost(ruler)
+
+    def named(self, part: int, label: str, size: float, step: float) -> None:
+        """Say what a label is."""
+        self.labels[part], self.sizes[part], self.steps[part] = label, size, step
+        self.prices[part] = self.price(np.array([size]))[0]
+
+    def join(self, parts: Sequence[int], new: int) -> None:
+        """Put a new label in the place of others."""
+        chosen = list(parts)
+        self.above[chosen] = new
+        self.counts[new] = self.counts[chosen].sum(axis=0)
+        self.spent += self._lost([new]) - self._lost(chosen)
+        self.live[chosen] = False
+        self.live[new] = True
+
+    def begin(self) -> None:
+        """The labels of single values are there."""
+        self.live[self.first] = True
+        self.spent = self._lost(np.flatnonzero(self.live).tolist())
+
+    def _lost(self, parts: Sequence[int]) -> float:
+        """What all rows of some labels cost, where the problem's metric adds up cells."""
+        if self.cost is None:
+            return 0.0
+        return float(self.counts[parts].sum(axis=1) @ self.cost(self.ruler(parts)))
+
+    def histogram(self, problem: Problem) -> Reals:
+        """Rows by value and class."""
+        cells, codes = problem.cells, problem.cells.keys[self.column].astype(np.int64)
+        values, classes = len(self.hierarchy.levels[0].labels), self._classes(problem)
+        if not self.scale.informed or problem.target is None:
+            return weighed(codes, cells.sizes.astype(np.float64), values).reshape(values, 1)
+        tally = cells.tally(problem.target)
+        entries = codes[tally.owners] * classes + tally.codes
+        return weighed(entries, tally.counts.astype(np.float64), values * classes).reshape(values, classes)
+
+    def _classes(self, problem: Problem) -> int:
+        if not self.scale.informed or problem.target is None:
+            return 1
+        return len(problem.cells.tally(problem.target).values)

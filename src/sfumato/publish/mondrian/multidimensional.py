@@ -1,0 +1,131 @@
+"""Mondrian and its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from sfumato.ground.arguments import one_of
+from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.ground.kernels.cut_codes import ANY, BALANCED, GAIN, MEDIAN, METRIC, WIDTH
+from sfumato.ground.work import Work
+from sfumato.group.keys import Ids
+from sfumato.models.k_anonymity import asked_k
+from sfumato.publish.labels import Output, recoded
+from sfumato.publish.lattice.reach import refuse_models, refuse_unreachable
+from sfumato.publish.mondrian.ordered_columns import Yardstick, columns
+from sfumato.publish.mondrian.rounds import Groups, divided
+from sfumato.publish.mondrian.slices import Knife
+from sfumato.publish.problem import Grain, Outcome, Problem
+
+Cut = Literal["balanced", "median", "any"]
+Order = Literal["taxonomy", "ordered"]
+Choose = Literal["metric", "width", "gain"]
+
+_CUTS = {"balanced": BALANCED, "median": MEDIAN, "any": ANY}
+_CHOICES = {"metric": METRIC, "width": WIDTH, "gain": GAIN}
+_AHEAD = 16
+"""Groups of at most so many times k rows try cuts out to the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mondrian:
+    """Cut the table into many small groups, and show each group under labels that cover its values.
+
+    Claim: every group meets every model; no group could be cut by one of the cuts asked for with both parts still
+        meeting them. With k-anonymity alone, ``order`` ``ordered`` and ``cut`` not ``median``, a group has at most
+        m + 2d(k-1) rows, d being the number of columns and m the most copies of one record in it; relaxed, 2k-1.
+    How: all groups are cut at once, round by round. Each takes the cut that is best by ``choose``; one that leaves a
+        part which a model refuses is taken back, and the next is tried. With ``choose`` ``metric``, small groups try a
+        few cuts out to the end.
+    Needs: models that judge groups one by one and that joining groups cannot break; a class attribute for ``gain``.
+    Cost: rounds times cells times columns; a group that cannot be cut any more is left alone.
+    Source: LeFevre, DeWitt, Ramakrishnan 2006: Mondrian (strict and relaxed), workload-aware anonymization (``gain``);
+        cuts along taxonomies as in Fung et al. 2005; cuts tried out as in the pilot method, Duin and Voss 1999.
+        Document 000, section 20.3.1.3.
+    """
+
+    strict: bool = True
+    """Whether rows with equal values stay on one side of a cut; otherwise a cut may divide them."""
+    cut: Cut = "balanced"
+    """Where a column is cut: best balanced (elsewhere if a model refuses that), at the median only, or anywhere."""
+    order: Order = "taxonomy"
+    """Whether cuts lie between children of a group's label, or between any two values in the column's order."""
+    choose: Choose = "metric"
+    """The best cut: least loss by the metric, widest column, or highest information gain about the class."""
+    output: Output = "hierarchy"
+    """How groups are shown: hierarchy values, boxes or means."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.strict, bool):
+            raise ParameterError(f"strict must be true or false, not {self.strict!r}")
+        one_of("cut", self.cut, get_args(Cut))
+        one_of("order", self.order, get_args(Order))
+        one_of("choose", self.choose, get_args(Choose))
+        one_of("output", self.output, get_args(Output))
+        if not self.strict and self.order == "taxonomy":
+            raise ParameterError(
+                "strict must be true where cuts follow taxonomies, not False; or use order = 'ordered'"
+            )
+
+    @property
+    def grain(self) -> Grain:
+        """Single rows are told apart where equal ones may be divided."""
+        return "cells" if self.strict else "rows"
+
+    def __call__(self, problem: Problem, work: Work) -> Outcome:
+        """The groups under their labels."""
+        found = self.groups(problem, work)
+        made = recoded(problem, found.ids, found.count, self.output)
+        effort: dict[str, int | float | str] = {
+            "groups": found.count,
+            "rounds": found.rounds,
+            "cuts_taken_back": found.refused,
+        }
+        if not found.finished:
+            effort["stopped"] = "by the time limit"
+        return Outcome.of(problem, made, np.zeros(problem.cells.count, np.bool_), effort)
+
+    def groups(self, problem: Problem, work: Work) -> Groups:
+        """The groups before they get labels."""
+        self._refuse(problem)
+        refuse_unreachable(replace(problem, limit=0))
+        least = asked_k(problem.models)
+        cut = BALANCED if self.choose == "width" and self.cut == "any" else _CUTS[self.cut]
+        rule = [self.order == "ordered", not self.strict, cut, _CHOICES[self.choose], least, 0]
+        target = problem.cells.tally(problem.target) if self.choose == "gain" and problem.target else None
+        knife = Knife(columns(problem, self._yardstick), problem.cells.sizes, np.array(rule, np.int64), target)
+        ahead = _AHEAD * least if self.choose == "metric" else 0
+        order = np.arange(problem.cells.count) if self.strict else _by_sensitive_values(problem)
+        return divided(problem, knife, order, ahead, work)
+
+    @property
+    def _yardstick(self) -> Yardstick:
+        if self.choose == "width":
+            return "widths" if self.order == "ordered" else "hierarchy"
+        return self.output
+
+    def _refuse(self, problem: Problem) -> None:
+        refuse_models(problem, "mondrian")
+        if self.choose == "gain" and problem.target is None:
+            raise PlanError("algorithm.choose: gain needs a column with role = 'target'; metric and width need none")
+        if not self.strict and (problem.cells.sizes != 1).any():
+            raise ParameterError("strict must be true for cells of several rows, not False")
+
+
+def mondrian(problem: Problem, work: Work) -> Outcome:
+    """Mondrian as it is without options."""
+    return Mondrian()(problem, work)
+
+
+def _by_sensitive_values(problem: Problem) -> Ids:
+    """Rows by their sensitive values, so that those that a cut divides can be dealt out evenly."""
+    keys = []
+    for name in dict.fromkeys(name for model in problem.models for name in model.columns):
+        tally = problem.cells.tally(name)
+        codes = np.zeros(problem.cells.count, np.int64)
+        codes[tally.owners] = tally.codes
+        keys.append(codes)
+    return np.lexsort(keys[::-1]) if keys else np.arange(problem.cells.count)

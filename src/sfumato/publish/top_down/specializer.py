@@ -1,0 +1,95 @@
+"""Top-down specialization and its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, get_args
+
+from sfumato.ground.arguments import at_least, one_of
+from sfumato.ground.errors import Infeasible, PlanError
+from sfumato.ground.work import Work
+from sfumato.models.judge import judge
+from sfumato.models.verdict import one_class
+from sfumato.publish.lattice.reach import described, refuse_unreachable, why_nothing_fits
+from sfumato.publish.problem import Grain, Outcome, Problem
+from sfumato.publish.top_down.demands import demands, passed_by_all
+from sfumato.publish.top_down.splits import Score
+from sfumato.publish.top_down.top_down_search import specialized
+
+AnyScore = Literal["auto", "gain", "discernibility"]
+Splits = Literal["best", "valid"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopDown:
+    """Start with ``*`` everywhere; replace one label after the other by the labels below it, as long as models hold.
+
+    Claim: the release meets every model, and no single label of its cut could be replaced by the labels below it with
+        every model still holding (an interval: by its best split). Every step on the way meets the models too. It is
+        not the least loss possible.
+    How: the candidate with the highest score is tried. If the table with it meets the models it is taken, otherwise
+        dropped for good: what is too fine now is too fine later. Intervals of numbers are grown by splitting.
+    Needs: models that coarser labels keep, and no population; a class attribute for ``gain``.
+    Cost: every candidate is tried once. A try reads the cells that have the label, and counts the groups that contain
+        a label below it on leaf partitions.
+    Source: Fung, Wang, Yu 2005; Mohammed, Fung, Hung, Lee 2009: LKC-privacy. Document 003, section 3.3.
+    """
+
+    grain: ClassVar[Grain] = "cells"
+    """Equal rows stay together."""
+
+    score: AnyScore = "auto"
+    """By which the next label is chosen: information gain about the class, or the squares of the classes that have it
+    (discernibility); auto is gain where there is a class attribute."""
+    splits: Splits = "best"
+    """How intervals of numbers are split: at their best place or, if models refuse that, not at all (best); or at the
+    best place that models allow (valid)."""
+    steps: int | None = None
+    """The most specializations; as many as the models allow where nothing is said."""
+
+    def __post_init__(self) -> None:
+        one_of("score", self.score, get_args(AnyScore))
+        one_of("splits", self.splits, get_args(Splits))
+        if self.steps is not None:
+            at_least("steps", self.steps, 0)
+
+    def __call__(self, problem: Problem, work: Work) -> Outcome:
+        """The finest cut on the way down, and the way."""
+        score = self._score(problem)
+        _refuse_models(problem)
+        _refuse_top(replace(problem, limit=0))
+        return specialized(problem, work, score, self.steps, retry=self.splits == "valid")
+
+    def _score(self, problem: Problem) -> Score:
+        if self.score == "gain" and problem.target is None:
+            raise PlanError("algorithm.score: gain needs a column with role = 'target'; use discernibility")
+        if self.score == "auto":
+            return "discernibility" if problem.target is None else "gain"
+        return self.score
+
+
+def _refuse_models(problem: Problem) -> None:
+    """Refuse models that finer labels can mend, and a population."""
+    for model in problem.models:
+        if not model.kept_by_merging:
+            raise PlanError(
+                "algorithm.name: top-down drops a label that is too fine for good, which needs models that coarser "
+                f"labels keep; {described(model)} is none; use optimal"
+            )
+    if problem.cells.population is not None:
+        raise PlanError(
+            "algorithm.name: top-down shows labels of several levels in one column, and a population is counted by one "
+            "level per column; use optimal"
+        )
+
+
+def _refuse_top(problem: Problem) -> None:
+    """Refuse what not even the table of nothing but ``*`` meets, also when missing values are read as the worst."""
+    cells, reading = problem.cells, problem.reading
+    doubtful = tuple(
+        m for m in problem.models if (d := demands(m, cells, reading)) is None or not passed_by_all(d, cells)
+    )
+    refuse_unreachable(replace(problem, models=doubtful))
+    whole = one_class(cells)
+    if not all(judge(model, whole, reading).holds for model in doubtful):
+        raise Infeasible(why_nothing_fits(problem))

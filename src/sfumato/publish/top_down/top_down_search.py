@@ -1,0 +1,130 @@
+"""The search: the best candidate is tried, and taken or dropped for good, until none is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.ground.work import Work
+from sfumato.publish.problem import Outcome, Problem, Recoded
+from sfumato.publish.top_down.candidates import Candidates
+from sfumato.publish.top_down.cut_columns import columns
+from sfumato.publish.top_down.demands import weights
+from sfumato.publish.top_down.partitions import Partitions, Refined
+from sfumato.publish.top_down.splits import Score, Split
+from sfumato.publish.top_down.trail_figures import Figures
+from sfumato.publish.top_down.validity import Validity
+from sfumato.publish.trail import Step, Trail
+
+
+def specialized(
+    problem: Problem, work: Work, score: Score, most: int | None, *, retry: bool = False, general: bool = False
+) -> Outcome:
+    """Specialize from the top downwards; the top meets every model.
+
+    ``most`` bounds the steps. With ``retry`` an interval whose best split is refused comes back with another. With
+    ``general`` every candidate is judged on the whole table, which says the same.
+    """
+    search = Search(problem, score, retry=retry, general=general)
+    while len(search.candidates) and (most is None or len(search.steps) < most):
+        if work.expired:
+            search.effort["stopped"] = "by the time limit"
+            break
+        search.advance()
+        tested = int(search.effort["tested"])
+        work.advance("specialize", tested, tested + len(search.candidates))
+    return search.outcome()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Taken:
+    """A step before its labels have names."""
+
+    place: int
+    value: int
+    values: tuple[int, ...]
+    score: float
+    anonymity: int
+    loss: float
+
+
+class Search:
+    """The current cut, its leaf partitions, and the steps that led there."""
+
+    def __init__(self, problem: Problem, score: Score, *, retry: bool, general: bool) -> None:
+        """Everything at the top."""
+        self.problem, self.score, self.retry = problem, score, retry
+        self.columns = columns(problem, score)
+        self.validity, self.figures = Validity(problem, general=general), Figures(problem, self.columns)
+        watched = (*self.validity.watched, *self.figures.watched)
+        self.partitions = Partitions(problem.cells, weights(problem.cells, watched))
+        self.candidates = Candidates(self.columns, score, problem.cells.rows)
+        self.anonymity, self.loss = problem.cells.rows, self.figures.loss(self.partitions)
+        self.top = self.loss
+        self.steps: list[Taken] = []
+        self.effort: dict[str, int | float | str] = {"specializations": 0, "tested": 0, "invalid": 0}
+
+    def advance(self) -> None:
+        """Try the best candidate; take it, or drop it for good, or let an interval come back with another split."""
+        place, value = self.candidates.pop()
+        worth = self.candidates.worth(place, value)
+        split = self.columns[place].split(value)
+        refined = self.partitions.refine(place, value, split.child_of, len(split.values))
+        self.effort["tested"] = int(self.effort["tested"]) + 1
+        if self.validity.holds(self.columns, self.partitions, refined, split):
+            self._take(place, split, refined, worth)
+        else:
+            self.effort["invalid"] = int(self.effort["invalid"]) + 1
+            if self.retry and self.columns[place].retry(value):
+                self.candidates.add(place, [value])
+
+    def outcome(self) -> Outcome:
+        """The cut as it is now, and the way there."""
+        rows, cuts = self.problem.cells.rows, tuple(column.cut() for column in self.columns)
+        done = {"partitions": self.partitions.count, "choices_counted": self.validity.counted}
+        return Outcome(
+            levels=None,
+            recoded=Recoded.under(self.problem, cuts),
+            suppressed=np.zeros(self.problem.cells.count, np.bool_),
+            loss=self.loss,
+            proven=False,
+            cut=cuts,
+            trail=Trail(direction="down", score=self.score, anonymity=rows, loss=self.top, steps=self._named()),
+            effort=self.effort | {"specializations": len(self.steps)} | done,
+        )
+
+    def _take(self, place: int, split: Split, refined: Refined, worth: float) -> None:
+        """Replace a label by those below it."""
+        column = self.columns[place]
+        column.take(split)
+        self.candidates.moved(self.partitions, refined, split.values)
+        self.partitions.apply(refined, split.values)
+        self.candidates.add(place, split.values.tolist())
+        self.loss = self.figures.loss(self.partitions, place)
+        self.anonymity = min(self.anonymity, int(refined.rows.min(initial=self.anonymity)))
+        self.steps.append(
+            Taken(
+                place=place,
+                value=split.value,
+                values=tuple(split.values.tolist()),
+                score=worth,
+                anonymity=self.anonymity,
+                loss=self.loss,
+            )
+        )
+
+    def _named(self) -> tuple[Step, ...]:
+        """The steps; a label has one name in all of them, which is the released one if it is released."""
+        names = [column.names() for column in self.columns]
+        return tuple(
+            Step(
+                column=self.problem.cells.quasi[one.place],
+                coarse=names[one.place][one.value],
+                fine=tuple(names[one.place][value] for value in one.values),
+                score=one.score,
+                anonymity=one.anonymity,
+                loss=one.loss,
+            )
+            for one in self.steps
+        )

@@ -1,0 +1,11 @@
+"""Questions to a table whose answers are noisy: counts, sums, means, variances, quantiles and histograms.
+
+Every answer is paid for from a ledger before the data is touched.
+"""
+
+from sfumato.queries.answers import Answer
+from sfumato.queries.queryable import Categories, Numbers
+from sfumato.queries.questions import Aggregate, Question
+from sfumato.queries.session import Session
+
+__all__ = ["Aggregate", "Answer", "Categories", "Numbers", "Question", "Session"]

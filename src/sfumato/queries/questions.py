@@ -1,0 +1,140 @@
+"""Questions as data: what is asked for, of which records, in which groups; and what it will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+from sfumato.budget.events import Event, Pure, Sequential
+from sfumato.ground.arguments import between, one_of, text
+from sfumato.ground.errors import ParameterError
+from sfumato.queries.conditions import Condition, check_condition
+from sfumato.queries.queryable import MOST_BINS, Categories, Domain, Numbers
+
+Kind = Literal["count", "sum", "mean", "variance", "quantile"]
+PARTS: dict[Kind, dict[str, Fraction]] = {
+    "count": {"count": Fraction(1)},
+    "sum": {"sum": Fraction(1)},
+    "mean": {"sum": Fraction(1, 2), "count": Fraction(1, 2)},
+    "variance": {"squares": Fraction(1, 3), "sum": Fraction(1, 3), "count": Fraction(1, 3)},
+    "quantile": {"choice": Fraction(1, 2), "lower end": Fraction(1, 4), "upper end": Fraction(1, 4)},
+}
+"""How an answer's budget is divided among the noisy figures that it is made of."""
+
+MOST_QUANTILES = 4096
+"""Quantiles are searched for in one group after the other: in no more than this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate:
+    """One figure about a group of records."""
+
+    kind: Kind
+    """What is computed."""
+    column: str | None = None
+    """Of which column; a count has none."""
+    bounds: Numbers | None = None
+    """The column's bounds, if they are not those of the session."""
+    share: float = 0.5
+    """For a quantile: the share of records below it."""
+    name: str = ""
+    """What the answer calls it."""
+
+    def __post_init__(self) -> None:
+        one_of("kind", self.kind, get_args(Kind))
+        between("share", self.share, 0, 1)
+        if (self.column is None) != (self.kind == "count"):
+            raise ParameterError(f"column must be {'absent' if self.kind == 'count' else 'named'} for a {self.kind}")
+        if self.column is not None:
+            text("column", self.column)
+        if self.bounds is not None and not isinstance(self.bounds, Numbers):
+            raise ParameterError(f"bounds must be Numbers, not {type(self.bounds).__name__}")
+        if not self.name:
+            inside = "*" if self.column is None else self.column
+            more = f", {self.share:g}" if self.kind == "quantile" else ""
+            object.__setattr__(self, "name", f"{self.kind}({inside}{more})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Some figures about the records that meet a condition, for every combination of some columns' values."""
+
+    aggregates: tuple[Aggregate, ...]
+    """The figures; the budget is divided evenly among them."""
+    by: tuple[str, ...] = ()
+    """The columns that make groups."""
+    where: Condition | None = None
+    """Which records count; all when absent."""
+    domains: dict[str, Domain] = field(default_factory=dict)
+    """Domains for this question only."""
+
+    def __post_init__(self) -> None:
+        if not self.aggregates or not all(isinstance(one, Aggregate) for one in self.aggregates):
+            raise ParameterError("aggregates must not be empty, and each of them an Aggregate")
+        object.__setattr__(self, "by", names_of(self.by))
+        check_condition(self.where)
+        check_domains(self.domains)
+        if len(set(self.by)) < len(self.by):
+            raise ParameterError(f"by must name each column once, not {list(self.by)}")
+
+
+def names_of(by: Any) -> tuple[str, ...]:
+    """The columns that make groups, or a refusal of what is no list of names."""
+    if not isinstance(by, list | tuple) or not all(isinstance(name, str) for name in by):
+        raise ParameterError(f"by must be a list of column names such as ['sex'], not {by!r}")
+    return tuple(by)
+
+
+def check_domains(domains: Any) -> None:
+    """Refuse what declares no domains."""
+    if not isinstance(domains, Mapping) or not all(isinstance(one, Domain) for one in domains.values()):
+        raise ParameterError("domains must give each column Numbers or Categories")
+
+
+def groups_of(question: Question, known: dict[str, Domain]) -> list[Domain]:
+    """The domains of the columns that make groups; refused where they make too many."""
+    found, many = [domain_of(name, question, known) for name in question.by], 1
+    for domain in found:
+        many *= len(domain.labels)
+    if many > MOST_BINS:
+        raise ParameterError(f"by: {many:,} groups are more than {MOST_BINS:,}; group by fewer columns or coarser ones")
+    if many > MOST_QUANTILES and any(one.kind == "quantile" for one in question.aggregates):
+        raise ParameterError(
+            f"by: quantiles of {many:,} groups are more than {MOST_QUANTILES:,}; group by fewer columns"
+        )
+    return found
+
+
+def domain_of(name: str, question: Question, known: dict[str, Domain]) -> Domain:
+    """A column's declared domain, or a refusal."""
+    found = question.domains.get(name) or known.get(name)
+    if found is None:
+        raise ParameterError(
+            f"column {name!r} has no declared domain; declare low and high, or values: what is read off the rows "
+            "would tell of the people in them"
+        )
+    return found
+
+
+def bounds_of(aggregate: Aggregate, question: Question, known: dict[str, Domain]) -> Numbers:
+    """The declared bounds of an aggregate's column, or a refusal."""
+    found = aggregate.bounds or domain_of(str(aggregate.column), question, known)
+    if isinstance(found, Categories):
+        raise ParameterError(f"column {aggregate.column!r} is declared with values, not with low and high: no numbers")
+    return found
+
+
+def cost_of(question: Question, epsilon: Fraction) -> Event:
+    """What answering costs, known before any record is looked at; a record is in one group, so groups cost nothing."""
+    each = epsilon / len(question.aggregates)
+    parts = tuple(cost_of_one(one, each) for one in question.aggregates)
+    return parts[0] if len(parts) == 1 else Sequential(parts=parts, what="several answers")
+
+
+def cost_of_one(aggregate: Aggregate, epsilon: Fraction) -> Event:
+    """What one figure of all groups costs."""
+    shares = PARTS[aggregate.kind]
+    parts = tuple(Pure(epsilon=epsilon * part, what=f"{aggregate.name}: {what}") for what, part in shares.items())
+    return parts[0] if len(parts) == 1 else Sequential(parts=parts, what=aggregate.name)

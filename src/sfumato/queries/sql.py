@@ -1,0 +1,220 @@
+"""A small part of SQL, read into questions. Whatever is not in it is refused, with what is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from sfumato.ground.errors import ParameterError
+from sfumato.queries.conditions import DEEPEST, Among, Both, Compare, Condition, Either, Not, Operator, Value, too_deep
+from sfumato.queries.questions import Aggregate, Kind, Question
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expression
+
+ALLOWED = (
+    "SELECT with COUNT(*), SUM(x), AVG(x), VARIANCE(x), MEDIAN(x), QUANTILE(x, 0.9); WHERE with AND, OR, NOT, "
+    "= <> < <= > >=, IN, BETWEEN and plain values; GROUP BY with columns"
+)
+_FLIPPED: dict[str, Operator] = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_FIGURES: dict[str, Kind] = {"Sum": "sum", "Avg": "mean", "Variance": "variance", "VariancePop": "variance"}
+_OPERATORS: dict[str, Operator] = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+
+
+def parse_question(sql: str) -> Question:
+    """The question that a SELECT statement asks."""
+    tree = _tree(sql)
+    if type(tree).__name__ != "Select":
+        raise _refused(tree)
+    _only(tree, "expressions", "from_", "where", "group")
+    _from(tree.args.get("from_"))
+    group, where = tree.args.get("group"), tree.args.get("where")
+    if group is not None:
+        _only(group, "expressions")
+    by = tuple(_column(one) for one in group.expressions) if group is not None else ()
+    aggregates = tuple(found for one in tree.expressions if (found := _selected(one, by)) is not None)
+    if not aggregates:
+        raise ParameterError(f"the statement asks for no figure. Allowed: {ALLOWED}")
+    return Question(aggregates=aggregates, by=by, where=None if where is None else _condition(where.this))
+
+
+def parse_condition(sql: str) -> Condition:
+    """The condition that stands behind WHERE.
+
+    >>> parse_condition("age >= 40")
+    Compare(column='age', operator='>=', value=40.0)
+    """
+    where = _tree(f"SELECT 1 WHERE {sql}")
+    if type(where).__name__ != "Select":
+        raise _refused(where)
+    _only(where, "expressions", "where")
+    return _condition(where.args["where"].this)
+
+
+def _tree(sql: str) -> Expression:
+    import sqlglot
+
+    if not isinstance(sql, str):
+        raise ParameterError(f"sql must be a text, not {type(sql).__name__}")
+    if re.search(r"\bvar(iance)?_samp\b", sql, re.IGNORECASE):
+        raise ParameterError(
+            f"VAR_SAMP is not answered; VARIANCE is that of the records themselves. Allowed: {ALLOWED}"
+        )
+    try:
+        found = [one for one in sqlglot.parse(sql) if one is not None]
+    except RecursionError:
+        raise too_deep() from None
+    except sqlglot.errors.SqlglotError as error:
+        raise ParameterError(f"{sql!r} cannot be read as SQL: {_first(error)} Allowed: {ALLOWED}") from None
+    if len(found) != 1:
+        raise ParameterError(f"{sql!r} must be one statement, not {len(found)}")
+    _refuse_deep(found[0])
+    return cast("Expression", found[0])
+
+
+def _refuse_deep(tree: Any) -> None:
+    """Refuse a statement whose parts are nested too deep to be read one inside the other."""
+    level, depth = [tree], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST + 10:
+            raise too_deep()
+        level = [part for one in level for part in one.iter_expressions()]
+
+
+def _selected(one: Expression, by: tuple[str, ...]) -> Aggregate | None:
+    """An aggregate, or None for a column that makes groups: it is shown anyway."""
+    name = ""
+    if type(one).__name__ == "Alias":
+        _only(one, "this", "alias")
+        name, one = one.alias, one.this
+    if type(one).__name__ == "Column" and _column(one) in by:
+        return None
+    return _aggregate(one, name)
+
+
+def _aggregate(one: Expression, name: str) -> Aggregate:
+    kind = type(one).__name__
+    if kind == "Count" and type(one.this).__name__ == "Star":
+        _only(one, "this", "big_int")
+        _only(one.this)
+        return Aggregate(kind="count", name=name)
+    if kind in _FIGURES:
+        _only(one, "this")
+        return Aggregate(kind=_FIGURES[kind], column=_column(one.this), name=name)
+    if kind == "Median":
+        _only(one, "this")
+        return Aggregate(kind="quantile", column=_column(one.this), share=0.5, name=name)
+    if kind == "Quantile":
+        _only(one, "this", "quantile")
+        share = _value(one.args["quantile"])
+        if isinstance(share, str):
+            raise _refused(one)
+        return Aggregate(kind="quantile", column=_column(one.this), share=share, name=name)
+    raise _refused(one)
+
+
+def _condition(one: Expression) -> Condition:
+    kind = type(one).__name__
+    if kind in _OPERATORS:
+        return _comparison(one, _OPERATORS[kind])
+    read = _CONDITIONS.get(kind)
+    if read is None:
+        raise _refused(one)
+    return read(one)
+
+
+def _comparison(one: Expression, operator: Operator) -> Condition:
+    _only(one, "this", "expression")
+    left, right = one.this, one.expression
+    if type(right).__name__ == "Column":
+        return Compare(column=_column(right), operator=_FLIPPED[operator], value=_value(left))
+    return Compare(column=_column(left), operator=operator, value=_value(right))
+
+
+def _paren(one: Expression) -> Condition:
+    _only(one, "this")
+    return _condition(one.this)
+
+
+def _not(one: Expression) -> Condition:
+    _only(one, "this")
+    return Not(condition=_condition(one.this))
+
+
+def _joined(make: Callable[..., Condition]) -> Callable[[Expression], Condition]:
+    def read(one: Expression) -> Condition:
+        _only(one, "this", "expression")
+        return make(left=_condition(one.this), right=_condition(one.expression))
+
+    return read
+
+
+def _among(one: Expression) -> Condition:
+    _only(one, "this", "expressions")
+    values = tuple(_value(value) for value in one.expressions)
+    if not values or len({type(value) for value in values}) > 1:
+        raise ParameterError(f"{one.sql()}: the values behind IN must be all numbers or all texts")
+    return Among(column=_column(one.this), values=values)
+
+
+def _between(one: Expression) -> Condition:
+    _only(one, "this", "low", "high")
+    column = _column(one.this)
+    return Both(
+        left=Compare(column=column, operator=">=", value=_value(one.args["low"])),
+        right=Compare(column=column, operator="<=", value=_value(one.args["high"])),
+    )
+
+
+_CONDITIONS: dict[str, Callable[[Any], Condition]] = {
+    "Paren": _paren,
+    "Not": _not,
+    "And": _joined(Both),
+    "Or": _joined(Either),
+    "In": _among,
+    "Between": _between,
+}
+
+
+def _column(one: Expression) -> str:
+    if type(one).__name__ != "Column":
+        raise _refused(one)
+    _only(one, "this")
+    return str(one.name)
+
+
+def _value(one: Expression) -> Value:
+    sign = 1.0
+    if type(one).__name__ == "Neg":
+        sign, one = -1.0, one.this
+    if type(one).__name__ != "Literal" or (one.is_string and sign < 0):
+        raise _refused(one)
+    return str(one.this) if one.is_string else sign * float(one.this)
+
+
+def _from(found: Expression | None) -> None:
+    """One plain table, whatever it is called, or none."""
+    if found is None:
+        return
+    _only(found, "this")
+    if type(found.this).__name__ != "Table":
+        raise _refused(found.this)
+    _only(found.this, "this")
+
+
+def _only(one: Expression, *known: str) -> None:
+    """Refuse whatever a part of the statement says beyond the known."""
+    for key, value in one.args.items():
+        if value and key not in known:
+            raise ParameterError(f"{one.sql()}: {key.strip('_').upper()} is not answered. Allowed: {ALLOWED}")
+
+
+def _refused(one: Any) -> ParameterError:
+    return ParameterError(f"{one.sql()} is not answered. Allowed: {ALLOWED}")
+
+
+def _first(error: BaseException) -> str:
+    lines = re.sub(r"\x1b\[\d+m", "", str(error)).strip().splitlines()
+    return (lines[0] if lines else "too deeply nested").rstrip(".") + "."

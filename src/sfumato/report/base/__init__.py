@@ -1,0 +1,1 @@
+"""What all pages share: layout, figures, drawings, sentences, findings of attacks."""

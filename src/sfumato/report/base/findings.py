@@ -1,0 +1,143 @@
+"""What the attacks on a release found: one sentence and one verdict per threat, with the numbers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.attacks.frame.trials import Finding, Outcome, Rate
+from sfumato.report.base.figures import share
+from sfumato.report.base.picture import Picture
+from sfumato.report.base.svg import LETTERS, WIDE, drawing, fitted, line, plain, words
+
+THREATS = ("re-identification", "attribute disclosure", "membership", "method")
+"""The order of the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One finding in words."""
+
+    attack: str
+    """Its name."""
+    threat: str
+    """What is threatened."""
+    who: str
+    """Who can do what, how surely."""
+    verdict: str
+    """What that means for the release, in one line."""
+    outcome: Outcome
+    """refuted, not refuted or inconclusive."""
+    broken: bool
+    """Whether it refutes something that was promised."""
+    chip: str
+    """The outcome in a word or two; where nothing was promised, that the attack beats guessing."""
+    note: str
+    """What a reader should know."""
+
+
+def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
+    """The findings in words, threat by threat."""
+    return tuple(
+        Verdict(
+            attack=one.attack,
+            threat=one.threat,
+            who=who(one),
+            verdict=verdict(one),
+            outcome=one.outcome,
+            broken=one.outcome is Outcome.REFUTED and one.limit is not None,
+            chip="beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome),
+            note=one.note,
+        )
+        for one in _ordered(findings)
+    )
+
+
+def _ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """Threat by threat, and what gains most first."""
+    places = {threat: place for place, threat in enumerate(THREATS)}
+    return sorted(findings, key=lambda one: (places.get(one.threat, len(places)), -one.risk))
+
+
+def who(one: Finding) -> str:
+    """Who can do what, with what knowledge, how surely."""
+    tried = f"{share(one.rate.value)} of {one.rate.trials:,} trials ({_between(one.rate)})"
+    without = f"{share(one.naive.value)} by guessing"
+    if one.control is not None:
+        without += f", and {share(one.control.value)} on people who are not in the data"
+    failed = f" In {one.rate.failed:,} trials nothing could be tried." if one.rate.failed else ""
+    return f"Somebody who knows {one.knows} can {one.does} in {tried}; without the release {without}.{failed}"
+
+
+def verdict(one: Finding) -> str:
+    """What a finding means; that an attack fails is never praised."""
+    gain = f"The release adds {share(one.risk)} to what was possible without it"
+    if one.outcome is Outcome.REFUTED:
+        if one.limit is None:
+            return f"{gain}: it tells more than guessing, and nothing was promised about that."
+        return f"This refutes the {one.limit.why}, which allows {share(one.limit.value)}."
+    if one.outcome is Outcome.NOT_REFUTED:
+        allowed = f", within the {one.limit.why}, which allows {share(one.limit.value)}" if one.limit else ""
+        return f"{gain}{allowed}. A better attack may do more."
+    if one.rate.low <= one.baseline.high:
+        return "No better than without the release. This attack found nothing; others may."
+    allowed = f"; the {one.limit.why} allows {share(one.limit.value)}, inside the interval" if one.limit else ""
+    return f"{gain}{allowed}. More trials would tell."
+
+
+def _between(rate: Rate) -> str:
+    return f"{share(rate.low)} to {share(rate.high)} with {share(rate.confidence)} confidence"
+
+
+def pictured(findings: Sequence[Finding]) -> Picture | None:
+    """Every attack as an interval, beside what is possible without the release and what is allowed."""
+    if not findings:
+        return None
+    ordered = _ordered(findings)
+    left, right, step = 190.0, WIDE - 16.0, 24.0
+    parts, y, threat = [], 14.0, ""
+    for one in ordered:
+        if one.threat != threat:
+            threat = one.threat
+            y += 6
+            parts.append(words(threat, 0, y + LETTERS / 2, tone="muted"))
+            y += step
+        parts += _row(one, y, left, right)
+        y += step
+    marks = [words(share(x), left + x * (right - left), y + 6, anchor="middle") for x in (0, 0.25, 0.5, 0.75, 1)]
+    grid = [line(left + x * (right - left), 10, left + x * (right - left), y - 8) for x in (0, 0.25, 0.5, 0.75, 1)]
+    told = "; ".join(f"{one.attack}: {share(one.rate.value)} against {share(one.baseline.value)}" for one in ordered)
+    return Picture(
+        svg=drawing([*grid, *parts, *marks], WIDE, y + 14),
+        words=f"How often each attack works, against what is possible without the release. {told}.",
+        caption="How often each attack works (bar: interval), beside what is possible without the release (tick) and "
+        "what is allowed (dashed)",
+    )
+
+
+def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
+    def at(value: float) -> float:
+        return left + min(max(value, 0.0), 1.0) * (right - left)
+
+    tone = "alarm" if one.outcome is Outcome.REFUTED and one.limit is not None else "after"
+    low, high = at(one.rate.low), max(at(one.rate.high), at(one.rate.low) + 2)
+    base = at(one.baseline.value)
+    parts = [
+        words(fitted(one.attack, left - 20), left - 10, y + LETTERS / 3, anchor="end", tone="ink"),
+        f'<rect x="{plain(low)}" y="{plain(y - 3)}" width="{plain(high - low)}" height="6" fill="var(--{tone})"/>',
+        f'<circle cx="{plain(at(one.rate.value))}" cy="{plain(y)}" r="4.5" fill="var(--{tone})"/>',
+        f'<line x1="{plain(base)}" y1="{plain(y - 8)}" x2="{plain(base)}" y2="{plain(y + 8)}" stroke="var(--before)" '
+        'stroke-width="3"/>',
+    ]
+    if one.limit is not None:
+        x = plain(at(one.limit.value))
+        parts.append(
+            f'<line x1="{x}" y1="{plain(y - 10)}" x2="{x}" y2="{plain(y + 10)}" stroke="var(--alarm)" '
+            'stroke-width="1.5" stroke-dasharray="3 2"/>'
+        )
+    return parts
+
+
+def skipped_words(skipped: Mapping[str, str]) -> list[str]:
+    """The attacks that could not be made, with the reason."""
+    return [f"{name}: {why}" for name, why in skipped.items()]

@@ -1,0 +1,74 @@
+"""The shell of every page: templates, their filters, and the section about attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from sfumato.attacks.frame.trials import Finding
+from sfumato.report.base import figures, sentences
+from sfumato.report.base.findings import Verdict, pictured, skipped_words, verdicts
+from sfumato.report.base.picture import Picture
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from sfumato.report.table.table_facts import UtilityFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditShown:
+    """What the attacks found, as the page shows it."""
+
+    verdicts: tuple[Verdict, ...]
+    """In words."""
+    picture: Picture | None
+    """As intervals."""
+    skipped: list[str]
+    """What could not be tried."""
+
+
+def audit_shown(findings: Sequence[Finding], skipped: Mapping[str, str]) -> AuditShown:
+    """What the attacks found, ready for a template."""
+    return AuditShown(verdicts=verdicts(findings), picture=pictured(findings), skipped=skipped_words(skipped))
+
+
+@cache
+def environment() -> Environment:
+    """Templates with the words and figures of the reports."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=PackageLoader("sfumato.report", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters.update(_filters(), drawn=Markup)
+    return made
+
+
+def _filters() -> dict[str, Callable[..., Any]]:
+    formats = (figures.count, figures.share, figures.odds, figures.number, figures.apart)
+    said = (sentences.promised, sentences.reached, sentences.verdict, sentences.suppressed, sentences.found)
+    return {each.__name__: each for each in (*formats, *said)} | {
+        "label": lambda text: figures.label(text, most=80),
+        "role": lambda role: sentences.ROLES.get(role, role),
+        "reading": lambda name: sentences.READINGS.get(name, name),
+        "shown": lambda value, how: figures.odds(value) if how == "odds" else figures.share(value),
+        "maybe": lambda value: figures.NONE if value is None else figures.count(value),
+        "plain": lambda value: figures.number(value) if isinstance(value, int | float) else value,
+        "on_scale": _on_scale,
+    }
+
+
+def _on_scale(one: UtilityFacts) -> float | None:
+    """Where a value lies between the ends of its scale; nowhere if an end is missing."""
+    if not (isfinite(one.value) and isfinite(one.low) and isfinite(one.high) and one.high > one.low):
+        return None
+    return min(max((one.value - one.low) / (one.high - one.low), 0.0), 1.0)

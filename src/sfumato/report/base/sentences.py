@@ -1,0 +1,123 @@
+"""Sentences about a release, the same ones on the page and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from sfumato.bundle.claims import Claim
+from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.base.figures import apart, count, number, share
+
+if TYPE_CHECKING:
+    from sfumato.report.table.table_facts import ReportFacts
+
+PROMISES: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("k-anonymity", "at least"): "every group has at least {limit} {rows}",
+        ("alpha-k-anonymity", "at least"): "every group has at least {limit} {rows}",
+        ("alpha-k-anonymity", "at most"): "no guarded value{of} has a share above {limit} in any group",
+        ("k-map", "at least"): "every group stands for at least {limit} people of the population",
+        ("distinct-l-diversity", "at least"): "every group has at least {limit} different values{of}",
+        (
+            "entropy-l-diversity",
+            "at least",
+        ): "the values{of} in every group are as mixed as {limit} equally frequent ones",
+        ("simple-l-diversity", "at most"): "no value{of} has a share above {limit} in any group",
+        ("t-closeness", "at most"): "the distribution{of} in every group is within {limit} of the whole table's",
+        ("confidence-bounding", "at most"): "no guarded value can be inferred with a confidence above {limit}",
+        ("personalized-privacy", "at most"): "nobody's guarded value is given away with a chance above {limit}",
+    }
+)
+"""How a promise is said, by model and sense; every other one is said by its title."""
+
+ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        "identifier": "identifier",
+        "quasi": "quasi-identifier",
+        "sensitive": "sensitive",
+        "target": "target",
+        "keep": "kept",
+        "drop": "dropped",
+    }
+)
+"""Roles as a reader knows them."""
+
+READINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "value": "own value",
+        "wildcard": "any value",
+        "strict": "both",
+    }
+)
+"""What an unknown cell is taken for where a promise is decided."""
+
+
+def promised(facts: ClaimFacts) -> str:
+    """What a claim promises, as the rest of a sentence."""
+    claim, limit = facts.claim, number(facts.claim.limit)
+    said = PROMISES.get((claim.model, claim.sense))
+    if said is None:
+        return f"{facts.title}, which asks for {claim.sense} {limit}"
+    column = claim.parameters.get("column")
+    of = f" of {column}" if column else ""
+    return said.format(limit=limit, of=of, rows="row" if claim.limit == 1 else "rows")
+
+
+def reached(claim: Claim) -> str:
+    """How far a claim is met, as the rest of a sentence."""
+    shown = apart(claim.reached, claim.limit)
+    if claim.holds or not claim.classes_failing:
+        return shown
+    return f"{shown}; {counted(claim.classes_failing, 'group fails', 'groups fail')}"
+
+
+def verdict(facts: ReportFacts) -> str:
+    """Whether all promises hold, in one sentence."""
+    total, broken = len(facts.claims), sum(not one.claim.holds for one in facts.claims)
+    if not total:
+        return "This release makes no promise."
+    if broken:
+        return f"{count(broken)} of {counted(total, 'promise', 'promises')} {'does' if broken == 1 else 'do'} not hold."
+    return (
+        "The promise holds on the released rows." if total == 1 else f"All {total} promises hold on the released rows."
+    )
+
+
+def suppressed(facts: ReportFacts) -> str:
+    """How many rows were suppressed, how, and whether that was allowed."""
+    part = suppressed_share(facts)
+    how = "removed" if facts.suppressed_how == "remove" else "kept, with their quasi-identifiers replaced by *"
+    if not facts.rows_suppressed:
+        return f"No row was suppressed; up to {share(facts.suppressed_limit)} of the rows might have been."
+    over = " That is more than the plan allows." if part > facts.suppressed_limit + 1e-12 else ""
+    rows = counted(facts.rows_suppressed, "row", "rows")
+    verb = "was" if facts.rows_suppressed == 1 else "were"
+    return (
+        f"{rows} of {count(facts.rows_before)} ({share(part)}) {verb} {how}; "
+        f"the plan allows up to {share(facts.suppressed_limit)}.{over}"
+    )
+
+
+def suppressed_share(facts: ReportFacts) -> float:
+    """The share of the original's rows that were suppressed."""
+    return facts.rows_suppressed / facts.rows_before if facts.rows_before else 0.0
+
+
+def found(facts: ReportFacts) -> str:
+    """Whether the release is proven to lose least, in one sentence."""
+    chosen = next((one.name for one in facts.utility if one.chosen), "")
+    by = f" (measured by {chosen})" if chosen else ""
+    if facts.proven:
+        return f"Proven: no other choice of levels within the plan loses less{by}."
+    return f"Best so far: a choice of levels that loses less{by} may exist; the search did not rule it out."
+
+
+def counted(value: int, one: str, many: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row", "rows"), counted(2000, "row", "rows")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count(value)} {one if value == 1 else many}"

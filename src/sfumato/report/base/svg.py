@@ -1,0 +1,112 @@
+"""Pieces of static SVG in the page's colours and fonts, for pictures that no chart grammar draws well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import median
+from unicodedata import east_asian_width
+
+from sfumato.report.base.figures import label as cut
+from sfumato.report.base.shapes import BARS, FIGURE, LABELS
+
+NARROW = LABELS + BARS + 2 * FIGURE + 4
+"""The width of a picture beside another one, and on a phone."""
+WIDE = 816
+"""The width of a picture that has the page for itself."""
+LETTERS = 11
+"""The size of the letters on axes."""
+_LETTER = 6.6
+"""About the width of such a letter."""
+
+
+def drawing(parts: Iterable[str], width: float, height: float) -> str:
+    """An SVG of this size."""
+    w, h = plain(width), plain(height)
+    return f'<svg width="{w}" height="{h}" viewBox="0 0 {w} {h}">{"".join(parts)}</svg>'
+
+
+def words(text: str, x: float, y: float, *, anchor: str = "start", tone: str = "muted", size: float = LETTERS) -> str:
+    """A line of text whose letters stand on y."""
+    place = f'x="{plain(x)}" y="{plain(y)}" text-anchor="{anchor}" font-size="{plain(size)}"'
+    return f'<text {place} fill="var(--{tone})">{escape(text)}</text>'
+
+
+def blocks(boxes: Sequence[tuple[float, float, float, float]], tone: str, seen: float = 1.0) -> str:
+    """Boxes (x, y, width, height) of one colour as one path; nothing if there are none."""
+    if not boxes:
+        return ""
+    path = "".join(f"M{plain(x)} {plain(y)}h{plain(w)}v{plain(h)}h-{plain(w)}z" for x, y, w, h in boxes)
+    shade = "" if seen >= 1 else f' fill-opacity="{plain(seen)}"'
+    return f'<path d="{path}" fill="var(--{tone})"{shade} shape-rendering="crispEdges"/>'
+
+
+def line(x: float, y: float, x2: float, y2: float, tone: str = "track") -> str:
+    """A thin straight line."""
+    ends = f'x1="{plain(x)}" y1="{plain(y)}" x2="{plain(x2)}" y2="{plain(y2)}"'
+    return f'<line {ends} stroke="var(--{tone})" stroke-width="1"/>'
+
+
+def room(text: str, size: float = LETTERS) -> float:
+    """About the width of a line of text."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text) * _LETTER * size / LETTERS
+
+
+def fitted(text: str, width: float, size: float = LETTERS) -> str:
+    """A label in one line that is not wider than this."""
+    return cut(text, most=max(2, int(width / (_LETTER * size / LETTERS) + 1e-6)))
+
+
+def named(spots: Sequence[tuple[str, float]], y: float, *, width: float) -> list[str]:
+    """Names under places along x, as many as fit: usual ones in a line, much longer ones, such as spans, below it."""
+    names = []
+    for text, x in spots:
+        name = fitted(text, 96)
+        half = room(name) / 2
+        names.append(_Name(text=name, middle=max(min(x, width - half), half), half=half))
+    usual = 1.5 * median([one.half for one in names]) + 0.1 if names else 0.0
+    short = [one for one in names if one.half <= usual]
+    long = [one for one in names if one.half > usual]
+    return [
+        words(one.text, one.middle, below, anchor="middle", tone="ink")
+        for below, found in ((y, _even(short)), (y + 13, _fitting(long)))
+        for one in found
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Name:
+    """A text in the middle of its place."""
+
+    text: str
+    middle: float
+    half: float
+    """Of its width."""
+
+
+def _even(names: Sequence[_Name]) -> Sequence[_Name]:
+    """One of every two, three, ... names if none of them overlap, unless far more fit."""
+    every = (names[::n] for n in range(1, len(names) + 1))
+    even = next((some for some in every if len(_fitting(some)) == len(some)), names)
+    found = _fitting(names)
+    return even if 2 * len(even) > len(found) else found
+
+
+def _fitting(names: Iterable[_Name]) -> list[_Name]:
+    """The names that do not run into those before them."""
+    found: list[_Name] = []
+    for one in names:
+        if not found or one.middle - one.half >= found[-1].middle + found[-1].half + 7:
+            found.append(one)
+    return found
+
+
+def plain(value: float) -> str:
+    """A number in SVG, to a hundredth.
+
+    >>> plain(12.0), plain(0.126), plain(-0.001)
+    ('12', '0.13', '0')
+    """
+    shown = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown

@@ -1,0 +1,1 @@
+"""The report of paths, sets and mixed records."""

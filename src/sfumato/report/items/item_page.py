@@ -1,0 +1,57 @@
+"""The report of a release of paths, sets and mixed records, as one page that needs nothing else."""
+
+from __future__ import annotations
+
+from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.items import item_sentences
+from sfumato.report.items.item_charts import item_pictures
+from sfumato.report.items.item_facts import ItemFacts
+from sfumato.report.items.sequences import MOST_BARS, MOST_PATHS, told
+
+MOST_STEPS = 50
+"""How many steps of the search are listed."""
+MOST_SEQUENCES = 40
+"""How many frequent sequences are listed."""
+
+
+def render(facts: ItemFacts) -> str:
+    """One self-contained HTML page; the same facts give the same bytes."""
+    found = told(facts)
+    return (
+        environment()
+        .get_template("items.html.j2")
+        .render(
+            facts=facts,
+            audit=audit_shown(facts.findings, {}),
+            sections=sections(facts),
+            pictures=item_pictures(facts, found),
+            verdict=item_sentences.verdict(facts),
+            claims=[(one, item_sentences.promised(one), item_sentences.reached(one.claim)) for one in facts.claims],
+            entries=[sum(one.entries_before for one in facts.columns), sum(one.entries_after for one in facts.columns)],
+            sequences=found[:MOST_SEQUENCES],
+            told=len(found),
+            most_lines=MOST_PATHS,
+            most_bars=MOST_BARS,
+            steps=facts.steps[:MOST_STEPS] if facts.inside else (),
+            kinds=item_sentences.KINDS,
+            noun=item_sentences.ENTRIES,
+            actions=item_sentences.ACTIONS,
+        )
+    )
+
+
+def sections(facts: ItemFacts) -> tuple[tuple[str, str], ...]:
+    """The page's sections in order: anchor and name."""
+    kinds = {column.kind for column in facts.columns}
+    named = (
+        ("promises", "What the promises mean", True),
+        ("columns", "Columns", True),
+        ("attacks", "Attacks", True),
+        ("places", "Places and times", "trajectory" in kinds),
+        ("items", "Most frequent items", bool(kinds - {"trajectory"})),
+        ("sequences", "Frequent sets", True),
+        ("loss", "Information lost", True),
+        ("search", "How it was found", True),
+        ("glossary", "How to read this report", True),
+    )
+    return tuple((anchor, name) for anchor, name, there in named if there)

@@ -1,0 +1,64 @@
+"""The verdict in plain lines, for terminals and pipes."""
+
+from __future__ import annotations
+
+from sfumato.attacks.identity.risk import Risk
+from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.base.figures import count, label, number, odds, share
+from sfumato.report.base.sentences import ROLES, found, promised, reached, suppressed, verdict
+from sfumato.report.table.table_facts import ReportFacts, UtilityFacts
+
+
+def summary(facts: ReportFacts) -> str:
+    """The report's first screen in about fifteen lines, without a trailing line break."""
+    lines = [
+        facts.title,
+        *(["INSIDE REPORT: contains figures of the original table. Do not publish."] if facts.inside else []),
+        *(f"! {_flat(mark)}" for mark in facts.marks),
+        verdict(facts),
+        *(line for claim in facts.claims for line in _claim(claim)),
+        f"Rows: {count(facts.rows_before)} before, {count(facts.rows_after)} released.",
+        suppressed(facts),
+        _smallest(facts),
+        *_risks(facts.risk_before, facts.risk_after),
+        *(_loss(one) for one in facts.utility if one.chosen),
+        _columns(facts),
+        f"Found by {facts.algorithm}. {found(facts)}",
+    ]
+    return "\n".join(_flat(line) for line in lines if line)
+
+
+def _claim(facts: ClaimFacts) -> list[str]:
+    word = "holds" if facts.claim.holds else "FAILS"
+    return [f"  [{word}] {facts.title}", f"    Promised: {promised(facts)}. Reached: {reached(facts.claim)}."]
+
+
+def _smallest(facts: ReportFacts) -> str:
+    if not facts.smallest_class:
+        return ""
+    parts = ", ".join(f"{count(rows)} ({reading})" for reading, rows in facts.smallest_class.items())
+    return f"Smallest group, by reading of unknown cells: {parts}."
+
+
+def _risks(before: Risk, after: Risk) -> list[str]:
+    return [
+        f"Highest chance to pick a person's row: {odds(before.prosecutor)} before, {odds(after.prosecutor)} after.",
+        f"Rows matched rightly on average: {share(before.marketer)} before, {share(after.marketer)} after.",
+    ]
+
+
+def _loss(one: UtilityFacts) -> str:
+    scale = f"{number(one.low)} to {number(one.high)}, {one.better} is better"
+    return f"Information loss by {one.name}: {number(one.value)} ({scale})."
+
+
+def _columns(facts: ReportFacts) -> str:
+    roles = [column.role for column in facts.columns]
+    parts = [f"{roles.count(role)} {ROLES.get(role, role)}" for role in dict.fromkeys(roles)]
+    return f"Columns: {', '.join(parts)}." if parts else "Columns: none."
+
+
+def _flat(line: str) -> str:
+    """A line that a terminal can show as it is; its indentation stays."""
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return indent + label(line, most=400)

@@ -1,0 +1,116 @@
+"""Everything a report shows, as plain values; whoever makes a release fills it in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sfumato.attacks.frame.trials import Finding
+from sfumato.attacks.identity.risk import Risk
+from sfumato.publish.trail import Trail
+from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.utility.classification import Errors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnFacts:
+    """What happened to one column."""
+
+    name: str
+    """Its name."""
+    role: str
+    """Its part in the release."""
+    done: str
+    """What was done, in words: generalized to level 2 of 4, unchanged, dropped, pseudonymized."""
+    level: int | None = None
+    """The level of a quasi-identifier."""
+    height: int | None = None
+    """The levels that its hierarchy has."""
+    loss: float | None = None
+    """The share of its information that was lost, between 0 and 1."""
+    distinct_before: int | None = None
+    """Different values in the original."""
+    distinct_after: int | None = None
+    """Different values in the release."""
+    before: tuple[tuple[str, int], ...] = ()
+    """The original distribution, in the order of the values; as raw values only in an inside report."""
+    after: tuple[tuple[str, int], ...] = ()
+    """The released distribution, in the order of the values."""
+    same_labels: bool = True
+    """Whether both distributions are over the same labels, so that they can stand side by side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityFacts:
+    """One metric's value with its scale."""
+
+    name: str
+    """The metric."""
+    value: float
+    """Its value."""
+    better: str
+    """lower or higher."""
+    low: float
+    """The smallest possible value."""
+    high: float
+    """The largest possible value; may be infinite."""
+    chosen: bool
+    """Whether the search minimized this one."""
+    meaning: str
+    """What it measures, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFacts:
+    """One release, ready to be shown."""
+
+    title: str
+    """What the page is called."""
+    made: str
+    """The day it was made."""
+    version: str
+    """The version of sfumato."""
+    inside: bool
+    """Whether this is the steward's own report, with figures that must not be published."""
+    rows_before: int
+    """Rows of the original."""
+    rows_after: int
+    """Rows of the release."""
+    rows_suppressed: int
+    """Rows removed or starred."""
+    suppressed_how: str
+    """remove or star."""
+    suppressed_limit: float
+    """The share of rows that might be suppressed."""
+    claims: tuple[ClaimFacts, ...]
+    """What was promised and reached."""
+    smallest_class: Mapping[str, int]
+    """k under the two readings of unknown cells: value and wildcard."""
+    columns: tuple[ColumnFacts, ...]
+    """Column by column."""
+    class_sizes: tuple[tuple[int, int], ...]
+    """Class size and how many classes have it, ascending."""
+    risk_before: Risk
+    """Risks of the original."""
+    risk_after: Risk
+    """Risks of the release."""
+    utility: tuple[UtilityFacts, ...]
+    """What was lost."""
+    algorithm: str
+    """The algorithm."""
+    why: str
+    """Why this algorithm."""
+    effort: Mapping[str, int | float | str] = field(default_factory=dict)
+    """What the search did."""
+    proven: bool = True
+    """Whether the result is proven optimal for the chosen metric."""
+    trail: Trail | None = None
+    """The steps by which it was found, where they may be shown."""
+    errors: Errors | None = None
+    """What a learner makes of it; in an inside report only."""
+    marks: tuple[str, ...] = ()
+    """Warnings that belong on the first screen."""
+    findings: tuple[Finding, ...] = ()
+    """What the attacks found."""
+    skipped_attacks: Mapping[str, str] = field(default_factory=dict)
+    """The attacks that could not be made, with the reason."""

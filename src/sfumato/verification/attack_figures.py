@@ -1,0 +1,85 @@
+"""The attacks that a manifest tells of: they need the original, but what they state must follow from what was counted.
+
+Trials, hits and the limit are taken as stated; intervals, excess and outcome are computed again from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import sqrt
+from typing import Any
+
+from sfumato.verification.checks import Check
+
+OUTCOMES = ("refuted", "not refuted", "inconclusive")
+FEWEST = 20
+"""Fewer trials than this show nothing."""
+_Z = 1.959963984540054
+"""Of an interval that holds the true rate in 95 of 100 cases (Wilson 1927)."""
+_KEYS = {"attack", "knows", "does", "target", "naive", "control", "risk", "limit", "outcome"}
+_SLACK = 1e-6
+
+
+def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
+    """Intervals, excess and outcome follow from the counts, and no attack refutes what the release claims.
+
+    Some attacks were made, or could not be, if and only if the plan asks for them.
+    """
+    attacks: list[Mapping[str, Any]] = manifest["attacks"]
+    asked = manifest["plan"]["attack"]
+    there = bool(attacks or manifest["attacks_not_made"]) == bool(asked["run"])
+    limit = asked["max_risk"]
+    if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in attacks)):
+        told = "some were asked for, and none is told" if not there else f"one is above max_risk = {limit}"
+        yield Check(what="attacks that were asked for", holds=False, detail=told)
+    wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one)]
+    told = ", ".join(str(one.get("attack")) for one in attacks) or "none"
+    yield Check(what="attacks", holds=not wrong, detail=f"impossible: {', '.join(wrong)}" if wrong else told)
+
+
+def _follows(one: Mapping[str, Any]) -> bool:
+    """Whether what is stated can be computed from the rates."""
+    runs = [one["target"], one["naive"], *([one["control"]] if one["control"] is not None else [])]
+    if not _interval(one["target"]) or not all(_interval(run) or _exact(run) for run in runs[1:]):
+        return False
+    base = max(runs[1:], key=lambda run: float(run["rate"]))
+    return _excess(one, base) and one["outcome"] == _outcome(one, base) and not _broken(one)
+
+
+def _interval(run: Mapping[str, Any]) -> bool:
+    rate, trials, failed = float(run["rate"]), int(run["trials"]), int(run["failed"])
+    if not 0 <= rate <= 1 or not 0 <= failed <= trials:
+        return False
+    low, high = (0.0, 1.0) if not trials else _wilson(rate, trials)
+    return abs(float(run["low"]) - low) < _SLACK and abs(float(run["high"]) - high) < _SLACK
+
+
+def _exact(run: Mapping[str, Any]) -> bool:
+    """A chance that is known and not estimated."""
+    return 0 <= float(run["rate"]) <= 1 and float(run["low"]) == float(run["rate"]) == float(run["high"])
+
+
+def _wilson(rate: float, trials: int) -> tuple[float, float]:
+    middle = rate + _Z * _Z / (2 * trials)
+    spread = _Z * sqrt(rate * (1 - rate) / trials + _Z * _Z / (4 * trials * trials))
+    scale = 1 + _Z * _Z / trials
+    return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
+
+
+def _excess(one: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
+    rate, without = float(one["target"]["rate"]), float(base["rate"])
+    found = max((rate - without) / (1 - without), 0.0) if without < 1 else 0.0
+    return abs(float(one["risk"]["value"]) - found) < _SLACK
+
+
+def _outcome(one: Mapping[str, Any], base: Mapping[str, Any]) -> str:
+    target = one["target"]
+    limit = float(base["high"]) if one["limit"] is None else float(one["limit"]["value"])
+    if target["trials"] >= FEWEST and target["low"] > limit:
+        return "refuted"
+    few = target["trials"] - target["failed"] < FEWEST
+    return "inconclusive" if few or target["low"] <= base["high"] or target["high"] > limit else "not refuted"
+
+
+def _broken(one: Mapping[str, Any]) -> bool:
+    return one["limit"] is not None and one["outcome"] == "refuted"

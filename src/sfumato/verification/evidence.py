@@ -1,0 +1,146 @@
+"""From released rows to classes, by what the manifest says about the columns and by nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.bundle.published import Apart, Published, count_column
+from sfumato.data.table import Column, Table
+from sfumato.describe.hierarchy import TOP
+from sfumato.describe.roles import Role
+from sfumato.group.cells import cells
+from sfumato.group.classes import Classes
+from sfumato.group.tally import Tally
+
+
+def evidence(table: Table, published: Published, *, counted: Sequence[str] = ()) -> Classes:
+    """The equivalence classes of released rows, with histograms of the sensitive, target and ``counted`` columns."""
+    kinds = {column.name: column.kind for column in published.columns}
+    roles = (Role.SENSITIVE, Role.TARGET)
+    wanted = [name for name, role in published.schema.roles.items() if role in roles or name in counted]
+    wanted = [name for name in wanted if name in table.names]
+    quasi = [table.column(name, "text") for name in published.schema.quasi]
+    if published.population:
+        quasi = [_widened(c, {labels[place] for labels, _ in published.population}) for place, c in enumerate(quasi)]
+    grouped = cells(quasi, [table.column(name, kinds[name]) for name in wanted], stars=TOP).classes
+    tallies = {name: _referenced(tally, published) for name, tally in grouped.tallies.items()}
+    return replace(grouped, tallies=tallies, population=_population(grouped, published))
+
+
+def groups_apart(table: Table, sensitive: Table, apart: Apart) -> Classes:
+    """The groups of a bucketized release as classes, with the histogram that the sensitive table gives them.
+
+    The sizes are those of the rows; whether both tables count alike is another question (``counted_alike``).
+    """
+    rows, lines = table.column(apart.group, "text"), sensitive.column(apart.group, "text")
+    number = {name: code for code, name in enumerate(rows.values)}
+    owners = np.array([number.get(name, -1) for name in lines.values], np.int64)[lines.codes]
+    values = sensitive.column(apart.column.name, apart.column.kind)
+    counts = sensitive.frame[count_column(apart.column.name)].cast(pl.Int64).to_numpy()
+    known = np.flatnonzero(owners >= 0)
+    known = known[np.lexsort((values.codes[known], owners[known]))]
+    tally = Tally(
+        column=apart.column.name,
+        values=values.values,
+        owners=owners[known],
+        codes=values.codes[known],
+        counts=counts[known].astype(np.int64),
+        classes=len(rows.values),
+        missing=values.missing,
+        numbers=None if values.kind in ("text", "category") else values.numbers,
+    )
+    return Classes(
+        quasi=(apart.group,),
+        keys=np.arange(len(rows.values), dtype=np.int32)[None, :],
+        labels=(rows.values,),
+        sizes=rows.counts,
+        tallies={apart.column.name: tally.merged(np.arange(len(rows.values), dtype=np.int64), len(rows.values))},
+    )
+
+
+def counted_alike(groups: Classes, sensitive: Table, apart: Apart) -> bool:
+    """Whether the sensitive table has one line per group and value, and as many values in each group as rows."""
+    tally = groups.tally(apart.column.name)
+    lines = sensitive.frame.select(apart.group, apart.column.name)
+    counts = sensitive.frame[count_column(apart.column.name)].cast(pl.Int64)
+    once = not bool(lines.is_duplicated().any()) and bool((counts > 0).all())
+    held = np.zeros(groups.count, np.int64)
+    np.add.at(held, tally.owners, tally.counts)
+    return once and int(counts.sum()) == groups.rows and bool((held == groups.sizes).all())
+
+
+def all_stars(classes: Classes) -> NDArray[np.bool_]:
+    """Which classes have nothing but ``*``: the published group of suppressed rows."""
+    stars = np.ones(classes.count, np.bool_)
+    for codes, names in zip(classes.keys, classes.labels, strict=True):
+        stars &= np.array([name == TOP for name in names], np.bool_)[codes]
+    return stars if classes.quasi else ~stars
+
+
+def required(classes: Classes, published: Published) -> Classes:
+    """The classes that must meet the requirement: all, unless suppressed rows are exempt."""
+    stars = all_stars(classes)
+    if not published.exempt or not stars.any() or stars.all():
+        return classes
+    kept = {
+        name: replace(t, original=t.overall if t.original is None else t.original)
+        for name, t in classes.tallies.items()
+    }
+    return replace(classes, tallies=kept).take(~stars)
+
+
+def _widened(column: Column, labels: set[str]) -> Column:
+    """The column with codes for labels that only the population has."""
+    more = sorted(labels - set(column.values))
+    return replace(column, values=(*column.values, *more))
+
+
+def _referenced(tally: Tally, published: Published) -> Tally:
+    known = published.references.get(tally.column)
+    if known is None:
+        return tally
+    values = (*tally.values, *sorted(set(known) - set(tally.values)))
+    label = published.missing[0] if published.missing else ""
+    if tally.missing is None and label in values and label not in tally.values:
+        tally = replace(tally, missing=values.index(label))
+    numbers = None if tally.numbers is None else np.array([_number(value) for value in values])
+    counts = np.array([known.get(value, 0) for value in values], np.int64)
+    if numbers is None or len(values) == len(tally.values):
+        return replace(tally, values=values, original=counts, numbers=numbers)
+    order = np.argsort(numbers, kind="stable")
+    rank = np.empty(len(values), np.int32)
+    rank[order] = np.arange(len(values), dtype=np.int32)
+    moved = replace(
+        tally,
+        values=tuple(values[i] for i in order),
+        codes=rank[tally.codes],
+        original=counts[order],
+        numbers=numbers[order],
+        missing=None if tally.missing is None else int(rank[tally.missing]),
+    )
+    return moved.merged(np.arange(tally.classes, dtype=np.int64), tally.classes)
+
+
+def _number(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        return float("nan")
+
+
+def _population(classes: Classes, published: Published) -> Classes | None:
+    if not published.population:
+        return None
+    index = [{name: code for code, name in enumerate(names)} for names in classes.labels]
+    keys = [[index[c][labels[c]] for labels, _ in published.population] for c in range(len(classes.quasi))]
+    return Classes(
+        quasi=classes.quasi,
+        keys=np.array(keys, np.int32).reshape(len(classes.quasi), len(published.population)),
+        labels=classes.labels,
+        sizes=np.array([rows for _, rows in published.population], np.int64),
+    )

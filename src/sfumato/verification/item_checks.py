@@ -1,0 +1,166 @@
+"""Verifying a release of paths and sets: every set of known items, counted again from the written bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.manifest import plain
+from sfumato.data.itemized import set_column
+from sfumato.data.table import Column, Table
+from sfumato.group.assembled import ItemPart, assembled
+from sfumato.group.transactions import Secret, Transactions
+from sfumato.models.item_model import ItemModel
+from sfumato.verification.attack_figures import attacks_fit
+from sfumato.verification.checks import Check, rounded
+
+KIND = "itemized"
+ITEM_TYPES = ("set", "trajectory")
+
+
+class KnownItems(Protocol):
+    """Whoever turns the manifest's names into models, and its plan into models."""
+
+    def model(self, name: str, parameters: Mapping[str, Any]) -> ItemModel:
+        """A model from its name and parameters."""
+
+    def asked(self, plan: Mapping[str, Any], sensitive: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
+        """The models, with parameters, that a manifest's plan asks for."""
+
+
+def item_claim(model: ItemModel, parameters: Mapping[str, Any], records: Transactions) -> Claim:
+    """A model judged on released records."""
+    verdict = model.check_items(records)
+    return Claim(
+        model=model.name,
+        parameters=parameters,
+        holds=verdict.holds,
+        sense=verdict.sense,
+        limit=verdict.limit,
+        reading="value",
+        as_value=verdict.reached,
+        as_wildcard=verdict.reached,
+        classes_failing=len(verdict.failing),
+        note=verdict.note,
+    )
+
+
+def released_records(table: Table, columns: Iterable[Mapping[str, Any]]) -> Transactions:
+    """Released rows as sets of items: what stands in the quasi-identifiers, and nothing else."""
+    parts = []
+    for column in columns:
+        if column["role"] != "quasi":
+            continue
+        name = str(column["name"])
+        if column["type"] in ITEM_TYPES:
+            found = set_column(table, name, separator=str(column["separator"]))
+            parts.append(ItemPart(starts=found.starts, codes=found.codes, labels=found.labels))
+        else:
+            cells = table.column(name, "text")
+            parts.append(ItemPart.of_cells(cells.codes, tuple(f"{name}={value}" for value in cells.values)))
+    return assembled(parts)
+
+
+def secret_of(column: Column) -> Secret:
+    """A sensitive column; a missing value tells nothing."""
+    codes = column.codes if column.missing is None else np.where(column.codes == column.missing, -1, column.codes)
+    return Secret(name=column.name, codes=codes.astype(np.int32), values=column.present)
+
+
+def item_checks(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Iterable[Check]:
+    """Claims are recomputed and are what the plan asks for; roles, counts and figures fit together."""
+    columns, plan = manifest["data"]["columns"], manifest["plan"]
+    yield from _roles(columns, plan)
+    records = released_records(table, columns)
+    sensitive = tuple(str(one["name"]) for one in columns if one["role"] == "sensitive")
+    for stated in manifest["claims"]:
+        model = known.model(stated["model"], stated["parameters"])
+        looked_at = records
+        if model.columns:
+            name = model.columns[0]
+            if name not in sensitive:
+                raise ValueError(f"claim about {name!r}, which is not a sensitive column of the release")
+            looked_at = replace(records, secret=secret_of(table.column(name, "text")))
+        found = plain(item_claim(model, stated["parameters"], looked_at).to_json())
+        same = rounded(found) == rounded(stated)
+        detail = f"required {found['sense']} {found['limit']:g}, reached {found['reached']:.6g}"
+        if not found["holds"]:
+            detail += f"; {found['classes_failing']:,} sets of known items fail"
+        elif not same:
+            detail += f"; the manifest states {stated.get('reached')}, holds: {stated.get('holds')}"
+        yield Check(what=f"claim {stated['model']}", holds=bool(found["holds"]) and same, detail=detail)
+    asked = plain(known.asked(plan, sensitive))
+    mine = [[one["model"], one["parameters"]] for one in manifest["claims"]]
+    yield Check(what="claims are what the plan asks for", holds=asked == plain(mine), detail=f"{len(mine)} claims")
+    yield from _marks(manifest, plan)
+    yield from _counts(manifest, records, columns, table)
+    yield from _figures(manifest)
+
+
+LOCAL = "items were left out of single records: supports of sets and sequences are not those of the original"
+SPLIT = "a record is one window of somebody's path, and one person can have several: the requirement counts records"
+"""Warnings that belong to a release by how it was made."""
+
+
+def _marks(manifest: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterable[Check]:
+    """Warnings that follow from the plan are told."""
+    told = manifest["recoding"]["columns"].values()
+    local = plan["algorithm"].get("scope") == "local" and any(c["entries"] < c["entries_before"] for c in told)
+    split = any(spec.get("record") == "window" for spec in plan["columns"].values())
+    absent = [mark for mark, due in ((LOCAL, local), (SPLIT, split)) if due and mark not in manifest["marks"]]
+    yield Check(what="warnings", holds=not absent, detail="missing: " + absent[0] if absent else "as they must be")
+
+
+def _roles(columns: list[Mapping[str, Any]], plan: Mapping[str, Any]) -> Iterable[Check]:
+    planned = plan["columns"]
+    keyed = {name for name, spec in planned.items() if spec.get("pseudonym") == "keyed"}
+    open_names = [c["name"] for c in columns if c["role"] in ("identifier", "drop") and c["name"] not in keyed]
+    yield Check(what="identifiers that are published openly", holds=not open_names, detail=str(open_names or "none"))
+    keys = ("role", "type", "separator", "mark")
+    wrong = [
+        c["name"]
+        for c in columns
+        if any(
+            planned[c["name"]].get(k) not in (None, c.get(k)) for k in (keys if c["type"] in ITEM_TYPES else keys[:1])
+        )
+    ]
+    yield Check(what="roles of the columns", holds=not wrong, detail=str(wrong or "as planned"))
+
+
+def _counts(
+    manifest: Mapping[str, Any], records: Transactions, columns: list[Mapping[str, Any]], table: Table
+) -> Iterable[Check]:
+    """The stated numbers of items and entries are those of the file, and no more can have been left out than stated."""
+    stated = manifest["recoding"]["columns"]
+    names = [c["name"] for c in columns if c["role"] == "quasi"]
+    yield Check(what="columns that are recoded", holds=sorted(stated) == sorted(names), detail=f"{len(names)} columns")
+    for column in columns:
+        if column["role"] != "quasi" or column["name"] not in stated:
+            continue
+        alone = released_records(table, [column])
+        here, supports = stated[column["name"]], alone.supports()
+        seen = {"shown": int((supports > 0).sum()), "entries": len(alone.codes)}
+        told = {key: here[key] for key in seen}
+        prefix = "" if column["type"] in ITEM_TYPES else f"{column['name']}="
+        coarser = set(here["coarser"]) <= {label.removeprefix(prefix) for label in alone.labels}
+        sound = here["items"] >= here["shown"] and here["entries_before"] >= here["entries"]
+        yield Check(what=f"items of {column['name']}", holds=seen == told and coarser and sound, detail=str(seen))
+
+
+def _figures(manifest: Mapping[str, Any]) -> Iterable[Check]:
+    """Losses cannot be recomputed without the original; those that are impossible are noticed."""
+    shares = ("lost_frequent_sets", "coarser_frequent_sets", "changed_supports", "ncp")
+    utility = manifest["utility"]
+    bad = [name for name in shares if not 0 <= float(utility[name]) <= 1]
+    bad += [name for name, value in utility.items() if not float(value) >= 0]
+    untouched = all(
+        c["entries"] == c["entries_before"] and not c["coarser"] for c in manifest["recoding"]["columns"].values()
+    )
+    if untouched and any(float(utility[name]) for name in shares):
+        bad.append("losses of a table that lost nothing")
+    yield Check(what="losses", holds=not bad, detail=str(bad or "possible"))
+    yield from attacks_fit(manifest)

@@ -1,0 +1,157 @@
+"""Verifying a differentially private bundle: noise cannot be seen, but everything around it can be checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+import polars as pl
+
+from sfumato.budget.accountants import epsilon_of
+from sfumato.budget.events import from_json
+from sfumato.data.table import Table
+from sfumato.describe.spans import Ends, read_interval
+from sfumato.describe.taxonomy import TOP
+from sfumato.verification.losses import misruled
+
+KIND = "differentially private"
+DIFFERENTIAL = "differential-privacy"
+NEIGHBOURS = "one record added or removed"
+COUNT = "count"
+"""The column of counts, and its role."""
+_PUBLISHED = ("quasi", "target")
+_ROLES = {*_PUBLISHED, COUNT}
+_DECLARED = ("intervals", "grown", "groups", "file", "attribute", "tree", "bundled")
+"""The hierarchies of a plan that say the whole domain; all others are read off the rows."""
+
+
+def private_checks(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]) -> Iterable[Any]:
+    """The budget adds up, domains are declared, and every released label lies in them."""
+    plan = manifest["plan"]
+    asked = Fraction(str(plan["privacy"]["epsilon"]))
+    spent = epsilon_of(from_json(manifest["ledger"]))
+    yield check(what="the ledger adds up to epsilon", holds=spent == asked, detail=f"{spent} of {asked}")
+    claims = [{"model": DIFFERENTIAL, "parameters": {"epsilon": str(asked), "neighbours": NEIGHBOURS}}]
+    yield check(
+        what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=f"epsilon = {asked}"
+    )
+    seeded = "seed" in plan["algorithm"] or "seed" in manifest
+    yield check(what="no seed is told", holds=not seeded, detail="seed" if seeded else "none")
+    observed = plan["privacy"].get("domains") == "observed"
+    marked = bool(manifest["marks"]) == observed
+    yield check(what="domains are declared, or marked", holds=marked, detail="observed" if observed else "declared")
+    roles = {column["name"]: column["role"] for column in manifest["data"]["columns"]}
+    strange = sorted({str(role) for role in roles.values()} - _ROLES)
+    yield check(what="no column is published unchanged", holds=not strange, detail=", ".join(strange) or "none")
+    yield from _planned(manifest, roles, check)
+    yield from _labels(manifest, table, roles, check)
+    if COUNT in roles:
+        yield _counts(table, check)
+
+
+def _planned(manifest: Mapping[str, Any], roles: Mapping[str, str], check: Callable[..., Any]) -> Iterable[Any]:
+    """Every published column has the role that the plan gives it, and a domain that the plan declares."""
+    columns = manifest["plan"].get("columns")
+    if not columns:
+        yield check(what="roles of the columns", holds=False, detail="the plan has no columns")
+        return
+    planned = {name: spec["role"] for name, spec in columns.items() if spec["role"] in _PUBLISHED}
+    odd = [name for name, role in roles.items() if role != planned.get(name, COUNT if name == COUNT else None)]
+    detail = "as planned" if not odd else f"not as planned: {', '.join(odd)}"
+    yield check(what="roles of the columns", holds=not odd, detail=detail)
+    if not manifest["marks"]:
+        open_ones = [name for name in planned if not _declared(columns[name], name, manifest["domains"])]
+        detail = "all" if not open_ones else f"not declared: {', '.join(open_ones)}"
+        yield check(what="domains that the plan declares", holds=not open_ones, detail=detail)
+
+
+def _declared(spec: Mapping[str, Any], name: str, domains: Mapping[str, Any]) -> bool:
+    """Whether a column of the plan declares its domain: by a hierarchy that needs no rows, or by its values."""
+    if spec["role"] == "target":
+        target = domains["target"]
+        return bool(target["name"] == name and spec.get("values") == len(target["values"]))
+    if spec.get("hierarchy"):
+        return spec["hierarchy"] in _DECLARED
+    return bool(spec.get("values"))
+
+
+def _counts(table: Table, check: Callable[..., Any]) -> Any:
+    """Every count is a whole number that is not negative."""
+    cells = table.frame[COUNT].cast(pl.String).fill_null("nothing")
+    wrong = cells.filter(~cells.str.contains(r"^[0-9]{1,18}$")).head(3).to_list()
+    detail = f"no count: {', '.join(wrong)}" if wrong else f"{len(cells)} counts"
+    return check(what="no count is negative", holds=not wrong, detail=detail)
+
+
+def _labels(
+    manifest: Mapping[str, Any], table: Table, roles: Mapping[str, str], check: Callable[..., Any]
+) -> Iterable[Any]:
+    """Every label is a node, a set of nodes or an interval of the declared domain; every class is declared."""
+    domains = manifest["domains"]
+    for name, role in roles.items():
+        if role == COUNT and name == COUNT:
+            continue
+        cells = table.frame[name].cast(pl.String)
+        found = set(cells.drop_nulls().unique().to_list())
+        if role == "target":
+            beyond = sorted(found - set(domains["target"]["values"]))
+        else:
+            stated = manifest["recoding"]["columns"][name]
+            known = allowed(domains["columns"][name])
+            beyond = sorted(label for label in found if label not in stated["labels"])
+            beyond += [label for label in stated["labels"] if not known(label)] + misruled(stated)
+            beyond += [str(x) for x in stated.get("rule", {}).get("values", {}).values() if x not in stated["labels"]]
+        beyond += ["no label"] * bool(cells.null_count())
+        detail = f"{len(found)} labels" if not beyond else f"labels outside the domain: {beyond[:5]}"
+        yield check(what=f"domain of {name}", holds=not beyond, detail=detail)
+
+
+def fits(label: str, domain: Mapping[str, Any]) -> bool:
+    """Whether a label can be made from a declared domain."""
+    return allowed(domain)(label)
+
+
+def allowed(domain: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Which labels can be made from a declared domain."""
+    if domain["kind"] == "number":
+        low, high, grid = float(domain["low"]), float(domain["high"]), float(domain["grid"])
+        if not (low < high and grid > 0 and isfinite(high - low) and isfinite(grid)):
+            raise ValueError(f"a range from {low} to {high} with a grid of {grid}")
+        return lambda label: label == TOP or _on_grid(label, low, high, grid)
+    names = _names(domain["nodes"])
+    if domain["kind"] == "tree":
+        return names.__contains__
+    if domain["kind"] != "set":
+        raise ValueError(f"a domain of kind {domain['kind']!r}")
+    return lambda label: label == "" or _all_different(label.split("|"), names)
+
+
+def _all_different(parts: list[str], names: set[str]) -> bool:
+    return set(parts) <= names and len(set(parts)) == len(parts)
+
+
+def _names(nodes: Sequence[tuple[str, int]]) -> set[str]:
+    """What the nodes of a tree may be called: by their names, or by their parents too where two have one name."""
+    times = Counter(name for name, _ in nodes)
+    both = {f"{name} ({nodes[max(above, 0)][0]})" for name, above in nodes if times[name] > 1}
+    return {TOP, *times} | both
+
+
+def _on_grid(label: str, low: float, high: float, grid: float) -> bool:
+    """Whether a label is an interval, as releases write it, from one place of the grid to another or to the end."""
+    interval = read_interval(label)
+    if interval is None or not (isfinite(interval.low) and isfinite(interval.high)):
+        return False
+    ends = Ends(low=low, high=high, low_known=True, high_known=True)
+    places = [round((x - low) / grid) for x in (interval.low, interval.high)]
+    placed = all(
+        n >= 0 and x <= high and x in (low + n * grid, high)
+        for n, x in zip(places, (interval.low, interval.high), strict=True)
+    )
+    wide = interval.low < interval.high or (interval.closed and interval.low == high)
+    last = interval.closed == (interval.high == high) or (not interval.closed and low + places[1] * grid == high)
+    written = ends.named((interval.low, interval.high), first=False, last=interval.closed)
+    return placed and wide and last and label == written and not (interval.closed and interval.low == low)

@@ -1,0 +1,251 @@
+"""The audit never refutes a mechanism that keeps its promise, and refutes those that are known to break it.
+
+The false alarm rate of every audit here is 1e-9. Outputs of independent runs are drawn as one vector where that is
+quicker.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta
+
+from sfumato.attacks.answers.noise_audit import _highest, _lowest, audit_noise, audit_outputs
+from sfumato.data.table import Table
+from sfumato.ground.errors import ParameterError
+from sfumato.noise import (
+    chosen,
+    chosen_quantile,
+    gaussian_counts,
+    noisy_counts,
+    noisy_reals,
+    randomized_responses,
+)
+from sfumato.queries import estimates
+from sfumato.queries.quantiles import quantile
+from sfumato.queries.queryable import Numbers
+
+SURE = 1 - 1e-9
+RUNS = 8000
+
+
+def counts(value: int, epsilon: object, runs: int = RUNS, sensitivity: int = 1) -> np.ndarray:
+    """So many independent runs on one count."""
+    return noisy_counts(np.full(runs, value), epsilon=epsilon, sensitivity=sensitivity).values
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 3])
+def test_noisy_counts_keep_their_promise(epsilon):
+    found = audit_outputs(counts(5, epsilon), counts(6, epsilon), confidence=SURE, declared=epsilon)
+    assert not found.refuted
+    assert found.epsilon_low <= epsilon
+    if epsilon >= 1:
+        assert found.epsilon_low > 0.6 * epsilon, "the audit has teeth"
+
+
+def test_noisy_reals_keep_their_promise():
+    draw = lambda value: noisy_reals(np.full(RUNS, value), epsilon=1, sensitivity=2.5).values  # noqa: E731
+    found = audit_outputs(draw(0.0), draw(2.5), confidence=SURE, declared=1)
+    assert 0.6 < found.epsilon_low <= 1
+
+
+def test_gaussian_noise_has_no_pure_epsilon():
+    """With rho = 1/2 no promise of a small pure epsilon holds: the tail tells."""
+    draw = lambda value: gaussian_counts(np.full(20_000, value), rho="1/2").values  # noqa: E731
+    assert audit_outputs(draw(0), draw(1), confidence=SURE, declared=1).refuted
+
+
+def test_choices_keep_their_promise():
+    pick = lambda scores: chosen(scores, epsilon=2, sensitivity=1)[0]  # noqa: E731
+    found = audit_noise(pick, [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], runs=1500, confidence=SURE, declared=2)
+    assert 0 < found.epsilon_low <= 2
+
+
+def test_quantiles_keep_their_promise():
+    pick = lambda numbers: chosen_quantile(np.array(numbers), [0.0, 1.0], share=0.5, epsilon=2)[0]  # noqa: E731
+    found = audit_noise(pick, [0.0], [0.0, 1.0], runs=1500, confidence=SURE, declared=2)
+    assert found.epsilon_low <= 2
+
+
+def test_randomized_answers_keep_their_promise():
+    def draw(answer: str) -> list[str]:
+        return randomized_responses([answer] * 3000, ["a", "b", "c"], epsilon=2)[0]
+
+    found = audit_outputs(draw("a"), draw("b"), confidence=SURE, declared=2)
+    assert 1.3 < found.epsilon_low <= 2
+
+
+@pytest.mark.parametrize("run", [estimates.total, estimates.mean, estimates.variance])
+def test_answers_to_queries_keep_their_promise(run):
+    """One more record, the furthest that the bounds allow. Groups are as many independent runs."""
+    bounds, runs = Numbers(low=0, high=10), 4000
+
+    def draw(numbers: list[float]) -> np.ndarray:
+        place = np.repeat(np.arange(runs), len(numbers))
+        return run(np.tile(numbers, runs), place, runs, bounds, Fraction(1), 0.95).values
+
+    found = audit_outputs(draw([5.0, 5.0]), draw([5.0, 5.0, 10.0]), confidence=SURE, declared=1)
+    assert found.epsilon_low <= 1
+
+
+def test_a_whole_quantile_with_its_interval_keeps_its_promise():
+    def draw(numbers: list[float]) -> np.ndarray:
+        runs, bounds = 300, Numbers(low=0, high=3)
+        place = np.repeat(np.arange(runs), len(numbers))
+        found = quantile(np.tile(numbers, runs), place, runs, bounds, Fraction(1), 0.5, share=0.5)
+        return np.stack([found.values, found.low, found.high], axis=1)
+
+    assert audit_outputs(draw([0.0, 0.0]), draw([0.0, 0.0, 3.0]), confidence=SURE, declared=1).epsilon_low <= 1
+
+
+def test_half_the_noise_is_refuted():
+    found = audit_outputs(counts(0, 2), counts(1, 2), confidence=SURE, declared=1)
+    assert found.refuted
+    assert 1 < found.epsilon_low <= 2
+
+
+def test_a_domain_from_the_data_is_refuted():
+    """Only values that occur get a count: that a value is shown at all tells of its only record."""
+
+    def histogram(rows: list[str]) -> dict[str, int]:
+        names, sizes = np.unique(rows, return_counts=True)
+        return dict(zip(names.tolist(), noisy_counts(sizes, epsilon=1).values.tolist(), strict=True))
+
+    found = audit_noise(
+        lambda rows: tuple(histogram(rows)), ["flu"] * 9, [*["flu"] * 9, "HIV"], runs=400, confidence=SURE, declared=1
+    )
+    assert found.refuted
+    bounds = audit_noise(
+        lambda rows: noisy_reals(np.array([sum(rows)]), epsilon=1, sensitivity=max(rows)).values,
+        [1.0] * 9,
+        [*[1.0] * 9, 1e6],
+        runs=400,
+        confidence=SURE,
+        declared=1,
+    )
+    assert bounds.refuted, "bounds that are read off the rows"
+
+
+def test_zeros_without_noise_are_refuted():
+    def draw(value: int) -> np.ndarray:
+        true = np.full(RUNS, value)
+        return np.where(true > 0, counts(value, 1), 0)
+
+    assert audit_outputs(draw(0), draw(1), confidence=SURE, declared=1).refuted
+
+
+def test_a_budget_that_is_spent_twice_is_refuted():
+    def draw(value: int) -> np.ndarray:
+        return np.stack([counts(value, 1, 20_000), counts(value, 1, 20_000)], axis=1)
+
+    found = audit_outputs(draw(0), draw(1), confidence=SURE, declared=1)
+    assert found.refuted
+    assert found.epsilon_low <= 2
+
+
+def test_an_ignored_sensitivity_is_refuted():
+    """A sum of ages with noise for counts."""
+    assert audit_outputs(counts(0, 1), counts(90, 1), confidence=SURE, declared=1).refuted
+    assert not audit_outputs(
+        counts(0, 1, sensitivity=90), counts(90, 1, sensitivity=90), confidence=SURE, declared=1
+    ).refuted
+
+
+def test_noise_that_is_rounded_after_it_was_drawn_as_a_float_is_refuted():
+    """Laplace noise by a formula on floats: some outputs can only come from one of the inputs (Mironov 2012)."""
+    draw = np.random.default_rng(5)
+
+    def naive(value: float, runs: int = 8000) -> np.ndarray:
+        uniform = (draw.integers(1, 2**8, runs) - 2**7) / 2**8
+        return value - 1.3 * np.sign(uniform) * np.log(1 - 2 * np.abs(uniform) + 1e-12)
+
+    assert audit_outputs(naive(0.0), naive(1.0), confidence=SURE, declared=1).refuted
+
+
+def test_nothing_is_found_where_nothing_is():
+    same = audit_outputs(counts(3, 1), counts(3, 1), confidence=SURE, declared=0)
+    assert (same.epsilon_low, same.refuted) == (0.0, False)
+    constant = audit_noise(lambda rows: "always", [1], [1, 2], runs=50, declared=0)
+    assert (constant.epsilon_low, constant.refuted) == (0.0, False)
+
+
+def test_a_bound_has_an_end():
+    """Even a mechanism that gives the data away is only bounded by the number of runs."""
+    bare = audit_noise(len, [1], [1, 2], runs=2000, confidence=0.999, declared=4)
+    assert bare.refuted
+    assert bare.epsilon_low == pytest.approx(log(_lowest(1000, 1000, 0.0005) / _highest(0, 1000, 0.0005)))
+    assert bare.to_json()["refuted"] is True
+
+
+@settings(deadline=None)
+@given(runs=st.integers(1, 5000), share=st.floats(0, 1), missed=st.sampled_from([0.05, 1e-3, 1e-9]))
+def test_bounds_are_those_of_clopper_and_pearson(runs, share, missed):
+    hits = round(share * runs)
+    low = beta.ppf(missed, hits, runs - hits + 1) if hits else 0.0
+    high = beta.ppf(1 - missed, hits + 1, runs - hits) if hits < runs else 1.0
+    assert _lowest(hits, runs, missed) == pytest.approx(low, abs=1e-9)
+    assert _highest(hits, runs, missed) == pytest.approx(high, abs=1e-6)
+
+
+def test_the_bound_is_too_high_no_more_often_than_stated():
+    """500 audits at confidence 0.9 of a mechanism whose epsilon is known: the share of false alarms is bounded."""
+    from scipy.stats import binom
+
+    draw = np.random.default_rng(1)
+    alarms = 0
+    for _ in range(500):
+        answers = [(draw.random(80) < p).astype(int) for p in (1 / (1 + np.e), np.e / (1 + np.e))]
+        alarms += audit_outputs(*answers, confidence=0.9, declared=1).refuted
+    assert binom.sf(alarms - 1, 500, 0.1) > 1e-9
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"runs": 4}, "runs"),
+        ({"runs": 2.5}, "runs"),
+        ({"confidence": 0}, "confidence"),
+        ({"confidence": 1}, "confidence"),
+        ({"declared": -1}, "declared"),
+    ],
+)
+def test_refusals(change, said):
+    with pytest.raises(ParameterError, match=said):
+        audit_noise(len, [1], [1, 2], **{"runs": 10, **change})
+    with pytest.raises(ParameterError, match="as many outputs"):
+        audit_outputs([1] * 10, [1] * 9)
+
+
+@pytest.mark.parametrize("specializations", [1, 2])
+def test_diffgen_keeps_its_promise_on_a_tiny_domain(specializations):
+    """End to end: groups, labels and counts of a whole release, for two tables that differ by one record."""
+    from sfumato.ground.work import Work
+    from sfumato.publish.diffgen import DiffGen
+    from sfumato.workflow.declared import declared_table
+    from sfumato.workflow.plan import Plan
+
+    plan = Plan.parse(
+        {
+            "columns": {
+                "job": {"role": "quasi", "hierarchy": {"tree": {"any": {"blue": ["a", "b"], "white": ["c"]}}}},
+                "age": {"role": "quasi", "hierarchy": {"kind": "grown", "low": 0, "high": 4}},
+                "class": {"role": "target", "values": ["n", "y"]},
+            }
+        }
+    )
+    rows = {"job": ["a", "c"], "age": ["1", "3"], "class": ["n", "y"]}
+    more = {"job": ["a", "c", "c"], "age": ["1", "3", "3"], "class": ["n", "y", "y"]}
+
+    def mechanism(table):
+        made = DiffGen(epsilon=1, specializations=specializations)(table, Work())
+        return made.labels, made.keys, made.counts
+
+    first, second = (declared_table(plan, Table(frame=pl.DataFrame(one))) for one in (rows, more))
+    found = audit_noise(mechanism, first, second, runs=400, confidence=SURE, declared=1)
+    assert not found.refuted
