@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
 import polars as pl
+from sfumato.workflow.catalog.attack_parts import ATTACKS
 
 import sfumato as sf
 from measure import table
@@ -22,9 +23,8 @@ from sfumato.attacks.frame.trials import Finding, Outcome
 from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
-from sfumato.workflow.attack_catalog import ATTACKS
-from sfumato.workflow.attack_plan import AttackPlan
 from sfumato.workflow.audit import Audit, audit, audited
+from sfumato.workflow.plan.attack_plan import AttackPlan
 
 QUASI = ("age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country")
 SECRET, TARGET = "occupation", "income"

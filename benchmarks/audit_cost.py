@@ -65,13 +65,14 @@ def make(rows: int, algorithm: str, place: Path) -> None:
 
 def attack(algorithm: str, place: Path) -> None:
     """In the second process: what ``sfumato attack`` does, one attack after the other, with a clock."""
+    from sfumato.workflow.catalog.attack_parts import ATTACKS
+
     from sfumato.ground.chance import Chance
     from sfumato.ground.work import Work
-    from sfumato.workflow.attack_catalog import ATTACKS
-    from sfumato.workflow.attack_plan import AttackPlan
     from sfumato.workflow.audit import audited
-    from sfumato.workflow.making import load_table
-    from sfumato.workflow.subjects import bundle_subject
+    from sfumato.workflow.kinds.table.table_subject import bundle_subject
+    from sfumato.workflow.loading import load_table
+    from sfumato.workflow.plan.attack_plan import AttackPlan
 
     asked = plan(algorithm)
     began = time.perf_counter()
@@ -91,7 +92,7 @@ def attack(algorithm: str, place: Path) -> None:
 
 def main() -> str:
     """A column for each bundle."""
-    from sfumato.workflow.attack_catalog import ATTACKS
+    from sfumato.workflow.catalog.attack_parts import ATTACKS
 
     found = {(rows, name): staged(rows, name) for rows in AIMS for name in ALGORITHMS}
     lines: list[list[str]] = [["classes", *(f"{one.get('classes', 0):,}" for one in found.values())]]

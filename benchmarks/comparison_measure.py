@@ -14,8 +14,8 @@ import sfumato as sf
 from sfumato.ground.errors import SfumatoError
 from sfumato.ground.work import Work
 from sfumato.utility.accuracy import Trial
-from sfumato.workflow.catalog import catalog
-from sfumato.workflow.release import Release
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.table_release import TableRelease as Release
 from stages import Stopwatch
 from tables import Subject, subject
 

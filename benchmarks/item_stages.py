@@ -26,7 +26,7 @@ from sfumato.group.itemsets import violating
 from sfumato.group.maximal import maximal_frequent
 from sfumato.group.transactions import Secret, Transactions
 from sfumato.publish.items.item_algorithms import records
-from sfumato.workflow.item_release import ItemRelease
+from sfumato.workflow.kinds.items.item_release import ItemRelease
 from stages import peak_mb, tell
 
 K, C, SUPPORT, WATCHED = 30, 0.6, 0.01, "Unemployed"

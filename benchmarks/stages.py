@@ -20,7 +20,7 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.ground.work import Work
-from sfumato.workflow.release import Release
+from sfumato.workflow.kinds.table.table_release import TableRelease as Release
 
 SEARCHED = ("search", "recode and judge")
 """The stages that a release itself tells the end of."""

@@ -22,9 +22,9 @@ from sfumato.publish.bottom_up import BottomUp
 from sfumato.publish.problem import Problem
 from sfumato.sklearn import BottomUpGeneralizer, FullDomainGeneralizer
 from sfumato.utility.learners import learnt
-from sfumato.workflow.catalog import catalog
-from sfumato.workflow.making import load_table
-from sfumato.workflow.prepare import prepare
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.preparing import prepare
+from sfumato.workflow.loading import load_table
 
 TREES = Path("hierarchies") / "fung" / "pais_adult.hchy"
 VID = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")

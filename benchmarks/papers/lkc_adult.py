@@ -22,10 +22,10 @@ from sfumato.ground.work import Work
 from sfumato.publish.problem import Outcome
 from sfumato.publish.top_down import TopDown
 from sfumato.utility.class_metrics import DiscernibilityRatio
-from sfumato.workflow.catalog import catalog
-from sfumato.workflow.making import load_table
-from sfumato.workflow.prepare import Prepared, prepare
-from sfumato.workflow.studying import study
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.preparing import Prepared, prepare
+from sfumato.workflow.kinds.table.table_study import study
+from sfumato.workflow.loading import load_table
 
 TREES = Path("hierarchies") / "fung" / "pais_adult.hchy"
 RANGES: Mapping[str, tuple[int, int]] = {

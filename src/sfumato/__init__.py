@@ -29,20 +29,22 @@ if TYPE_CHECKING:
         PlanError,
         SfumatoError,
     )
+    from sfumato.ground.work import Work
     from sfumato.queries import Session
-    from sfumato.workflow.applying import apply
-    from sfumato.workflow.audit import Audit, audit
-    from sfumato.workflow.counting import classes
-    from sfumato.workflow.dimensions import dimensions
-    from sfumato.workflow.frontier import frontier
-    from sfumato.workflow.item_release import ItemRelease
-    from sfumato.workflow.plan import Plan
-    from sfumato.workflow.private import PrivateRelease
-    from sfumato.workflow.profile import profile
+    from sfumato.workflow.apply.applying import apply
+    from sfumato.workflow.attacking import attack
+    from sfumato.workflow.audit import Audit
+    from sfumato.workflow.checking import verify
+    from sfumato.workflow.frontier.comparing import frontier
+    from sfumato.workflow.kinds.items.item_release import ItemRelease
+    from sfumato.workflow.kinds.private.private_release import PrivateRelease
+    from sfumato.workflow.kinds.table.table_release import TableRelease
+    from sfumato.workflow.loading import classes
+    from sfumato.workflow.plan.plan import Plan
+    from sfumato.workflow.profile.profiling import profile
     from sfumato.workflow.querying import query
-    from sfumato.workflow.release import Release
-    from sfumato.workflow.releasing import release
-    from sfumato.workflow.verify import verify
+    from sfumato.workflow.released import Release
+    from sfumato.workflow.walk import dimensions, release
 
 _PLACES = {
     "Audit": "workflow.audit",
@@ -52,26 +54,27 @@ _PLACES = {
     "DataError": "ground.errors",
     "HierarchyError": "ground.errors",
     "Infeasible": "ground.errors",
-    "ItemRelease": "workflow.item_release",
+    "ItemRelease": "workflow.kinds.items.item_release",
     "Ledger": "budget.ledger",
     "ParameterError": "ground.errors",
-    "Plan": "workflow.plan",
+    "Plan": "workflow.plan.plan",
     "PlanError": "ground.errors",
-    "PrivateRelease": "workflow.private",
-    "Release": "workflow.release",
+    "PrivateRelease": "workflow.kinds.private.private_release",
+    "Release": "workflow.released",
     "Session": "queries",
     "SfumatoError": "ground.errors",
-    "apply": "workflow.applying",
-    "audit": "workflow.audit",
-    "classes": "workflow.counting",
-    "dimensions": "workflow.dimensions",
-    "frontier": "workflow.frontier",
-    "profile": "workflow.profile",
+    "TableRelease": "workflow.kinds.table.table_release",
+    "Work": "ground.work",
+    "apply": "workflow.apply.applying",
+    "attack": "workflow.attacking",
+    "classes": "workflow.loading",
+    "dimensions": "workflow.walk",
+    "frontier": "workflow.frontier.comparing",
+    "profile": "workflow.profile.profiling",
     "query": "workflow.querying",
-    "release": "workflow.releasing",
-    "verify": "workflow.verify",
+    "release": "workflow.walk",
+    "verify": "workflow.checking",
 }
-
 _ROOMS = ("datasets", "models")
 
 __all__ = [
@@ -91,9 +94,11 @@ __all__ = [
     "Release",
     "Session",
     "SfumatoError",
+    "TableRelease",
+    "Work",
     "__version__",
     "apply",
-    "audit",
+    "attack",
     "classes",
     "datasets",
     "dimensions",

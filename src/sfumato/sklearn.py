@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import polars as pl
@@ -27,9 +27,10 @@ from sfumato.ground.errors import DataError, ParameterError
 from sfumato.utility.label_features import Words, covered
 from sfumato.utility.learners import ends_read, values_read
 from sfumato.utility.view import Reals
-from sfumato.workflow.applying import Outside
-from sfumato.workflow.making import release
-from sfumato.workflow.plan import Plan
+from sfumato.workflow.apply.applying import Outside
+from sfumato.workflow.kinds.table.table_release import TableRelease
+from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.walk import release
 
 __all__ = ["BottomUpGeneralizer", "FullDomainGeneralizer", "TopDownSpecializer"]
 
@@ -81,7 +82,8 @@ class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if len(classes) != frame.height:
                 raise ParameterError(f"classes must be as many as records, {frame.height}, not {len(classes)}")
             frame = frame.with_columns(pl.Series(_CLASS, [str(one) for one in classes], dtype=pl.String))
-        self.release_ = release(Plan.parse(self._plan(table, target=classes is not None)), frame)
+        plan = Plan.parse(self._plan(table, target=classes is not None))
+        self.release_ = cast("TableRelease", release(plan, frame))
         self.feature_names_in_ = np.array(table.names, dtype=object)
         self.n_features_in_ = len(table.names)
         problem = self.release_.prepared.problem
@@ -134,6 +136,7 @@ class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "columns": {**columns, **({_CLASS: {"role": "target"}} if target else {})},
             "privacy": dict(self.privacy or {"k_anonymity": 5}),
             "algorithm": {"name": self.algorithm, **(self.options or {})},
+            "attack": {"run": False},
         }
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from sfumato.attacks.frame.coverage import meaning
+from sfumato.attacks.frame.promises import allowed
 from sfumato.attacks.frame.subject import Meaning, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Outcome, Rate
 from sfumato.datasets.synthetic_census import census
@@ -27,6 +28,12 @@ class Attack(Protocol):
     def fits(self, subject: Subject) -> str: ...
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding: ...
+
+
+def limit_of(subject: Subject, column: str, different: int) -> Limit | None:
+    """The limit of whoever reads bounded shares within classes as a bound on what anybody can infer."""
+    found = allowed(subject.promises, column, different)
+    return Limit(value=found["allowed_by_claims"], why="the claims") if found else None
 
 
 def texts(frame: pl.DataFrame) -> pl.DataFrame:

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.frame.promises import limit_of
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.attacks.method.composition import Composition
@@ -62,7 +61,7 @@ def test_two_diverse_releases_are_not_diverse_together():
     """Pairs of neighbours by x, and pairs of neighbours by y: both 2-anonymous and 2-diverse."""
     people = grid(12, 6, seed=1)
     first, second = by_pairs(people, "x"), by_pairs(people, "y")
-    limit = limit_of(first, "ill", 6)
+    limit = kit.limit_of(first, "ill", 6)
     assert limit is not None
     assert limit.value == 0.5
     found = Composition().run(first, second, Chance(seed=1), limit)

@@ -11,7 +11,6 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.frame.assignment import Shown
-from sfumato.attacks.frame.promises import limit_of
 from sfumato.attacks.frame.subject import Meaning, Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.attacks.method.definetti import DeFinetti
@@ -42,6 +41,7 @@ def bucketized(people: pl.DataFrame, column: str, l: int, quasi: Sequence[str], 
         "columns": {**dict.fromkeys(quasi, flat), column: {"role": "sensitive"}},
         "privacy": {"l_diversity": {"kind": "simple", "l": l}},
         "algorithm": {"name": "anatomy", "seed": seed},
+        "attack": {"run": False},
     }
     release = sf.release(sf.Plan.parse(plan), people.select([*quasi, column]))
     assert release.sensitive is not None
@@ -58,7 +58,7 @@ def bucketized(people: pl.DataFrame, column: str, l: int, quasi: Sequence[str], 
 
 def test_columns_that_go_together_are_learned_across_groups():
     subject = bucketized(made(3000, 1, together=True), "ill", 3, COLUMNS)
-    found = DeFinetti().run(subject, Chance(seed=1), limit_of(subject, "ill", 6))
+    found = DeFinetti().run(subject, Chance(seed=1), kit.limit_of(subject, "ill", 6))
     assert found.outcome is Outcome.REFUTED
     assert found.limit is not None
     assert found.limit.value == pytest.approx(1 / 3)
@@ -68,7 +68,7 @@ def test_columns_that_go_together_are_learned_across_groups():
 
 def test_independent_columns_tell_nothing():
     subject = bucketized(made(3000, 1, together=False), "ill", 3, COLUMNS)
-    for limit in (None, limit_of(subject, "ill", 6)):
+    for limit in (None, kit.limit_of(subject, "ill", 6)):
         found = DeFinetti().run(subject, Chance(seed=1), limit)
         assert found.outcome is Outcome.INCONCLUSIVE
         assert found.rate.value == pytest.approx(found.figures["by_group"], abs=0.05)
@@ -79,7 +79,7 @@ def test_the_census_by_anatomy(l: int):
     table = sf.datasets.census(4000, seed=1).select([*CENSUS, "occupation"])
     others = kit.texts(sf.datasets.census(2000, seed=9).select(table.columns))
     subject = replace(bucketized(table, "occupation", l, CENSUS), control=others)
-    found = DeFinetti().run(subject, Chance(seed=1), limit_of(subject, "occupation", 14))
+    found = DeFinetti().run(subject, Chance(seed=1), kit.limit_of(subject, "occupation", 14))
     assert found.outcome is Outcome.REFUTED
     assert found.control is not None
     assert found.rate.low > max(1 / l, found.control.high), "more than statistics about everybody would tell"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks.frame.assignment import fitting_pairs, homes, shown
-from sfumato.attacks.frame.promises import Promise, limit_of, promises
+from sfumato.attacks.frame.promises import Promise, about
 from sfumato.attacks.frame.subject import Meaning, Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.attacks.method.finer_tables import finer_tables
@@ -87,8 +87,7 @@ def test_the_example_of_wong_et_al():
 @pytest.mark.parametrize(("l", "share"), [(2, 0.3), (3, 0.2)])
 def test_a_minimal_algorithm_is_broken_beyond_what_its_claim_allows(l: int, share: float):
     subject = naive_minimal(random_pairs(3000, share, seed=l), l)
-    limit = limit_of(subject, "ill", 2)
-    assert limit is not None
+    limit = kit.limit_of(subject, "ill", 2)
     assert limit.value == pytest.approx(1 / l)
     found = Minimality(values=(HIV,)).run(subject, Chance(seed=1), limit)
     assert found.rate.low > 1 / l
@@ -100,7 +99,7 @@ def test_a_minimal_algorithm_is_broken_beyond_what_its_claim_allows(l: int, shar
 def test_an_algorithm_that_is_not_minimal_gives_nothing_away():
     """The same groups, but joined whether there is need or not: his reasoning starts from a falsehood."""
     subject = naive_minimal(random_pairs(3000, 0.3, seed=2), 2, always=True)
-    found = Minimality(values=(HIV,)).run(subject, Chance(seed=1), limit_of(subject, "ill", 2))
+    found = Minimality(values=(HIV,)).run(subject, Chance(seed=1), kit.limit_of(subject, "ill", 2))
     assert found.figures["singled_out"] > 0
     assert found.outcome is Outcome.INCONCLUSIVE
 
@@ -131,7 +130,7 @@ def test_the_refusal_of_a_whole_table_is_shared_by_its_classes():
     subject = subject_of(people, release, 2, algorithm="optimal")
     attack = Minimality(values=(HIV,))
     found = shown(subject, "ill")
-    watch = [attack._watched(one, found) for one in promises(subject, "ill", 2)]
+    watch = [attack._watched(one, found) for one in about(subject.promises, "ill", 2)]
     beliefs, _ = attack._beliefs(subject, found, watch, homes(subject, subject.people), np.arange(2))
     part, sizes = np.array([0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 3]), np.array([2, 3, 2, 4])
     ways = [
@@ -203,17 +202,18 @@ def test_what_claims_promise_about_one_value():
     subject = naive_minimal([WONG], 2)
 
     def told(name: str, **given: object) -> Promise:
-        return promises(replace(subject, claims=((name, {"column": "ill", **given}),)), "ill", 3)[0]
+        return about(replace(subject, claims=((name, {"column": "ill", **given}),)).promises, "ill", 3)[0]
 
     assert told("distinct-l-diversity", l=3).most(np.array([3, 5])).tolist() == [1, 3]
     assert told("alpha-k-anonymity", alpha=0.4, k=2, values=(HIV,)) == Promise(
-        share=0.4, values=(HIV,), why="the claim of alpha-k-anonymity"
+        share=0.4, values=(HIV,), column="ill", why="claim alpha-k-anonymity (column = ill, alpha = 0.4, k = 2)"
     )
     assert told("recursive-l-diversity", c=3, l=2).share == 0.75
     assert told("entropy-l-diversity", l=3).share == pytest.approx(1 / 3, abs=1e-6)
     rule = {"quasi": (), "column": "ill", "value": HIV, "limit": 0.3}
     assert told("confidence-bounding", templates=(rule,)).share == 0.3
-    assert promises(replace(subject, claims=(("t-closeness", {"t": 0.2, "column": "ill"}),)), "ill", 3) == ()
+    closeness = replace(subject, claims=(("t-closeness", {"t": 0.2, "column": "ill"}),))
+    assert about(closeness.promises, "ill", 3) == ()
 
 
 def test_distinct_values_are_broken_too():

@@ -18,6 +18,7 @@ from scipy.stats import beta
 
 from sfumato.attacks.answers.noise_audit import _highest, _lowest, audit_noise, audit_outputs
 from sfumato.data.table import Table
+from sfumato.describe.domains import Numbers
 from sfumato.ground.errors import ParameterError
 from sfumato.noise import (
     chosen,
@@ -29,7 +30,6 @@ from sfumato.noise import (
 )
 from sfumato.queries import estimates
 from sfumato.queries.quantiles import quantile
-from sfumato.queries.queryable import Numbers
 
 SURE = 1 - 1e-9
 RUNS = 8000
@@ -227,8 +227,8 @@ def test_diffgen_keeps_its_promise_on_a_tiny_domain(specializations):
     """End to end: groups, labels and counts of a whole release, for two tables that differ by one record."""
     from sfumato.ground.work import Work
     from sfumato.publish.diffgen import DiffGen
-    from sfumato.workflow.declared import declared_table
-    from sfumato.workflow.plan import Plan
+    from sfumato.workflow.kinds.private.declared import declared_table
+    from sfumato.workflow.plan.plan import Plan
 
     plan = Plan.parse(
         {

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.queries.queryable import Categories, Numbers
-from sfumato.workflow.plan import Plan
+from sfumato.describe.domains import Categories, Numbers
+from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.querying import declared_domains
 
 PLAN = """

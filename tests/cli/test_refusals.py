@@ -170,7 +170,11 @@ def test_an_existing_bundle_is_not_overwritten(run, place):
 
 @pytest.mark.parametrize(
     "stage",
-    ["sfumato.workflow.release.rendered", "sfumato.report.table.table_page.render", "sfumato.workflow.release.verify"],
+    [
+        "sfumato.workflow.bundling.rendered",
+        "sfumato.report.table.table_page.render",
+        "sfumato.workflow.walk.verify",
+    ],
 )
 @pytest.mark.parametrize(
     ("trouble", "code", "words"),

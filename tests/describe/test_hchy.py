@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.describe.braces import braces
-from sfumato.describe.domains import DeclaredRange, ObservedDomain
+from sfumato.describe.domains import Numbers, ObservedDomain
 from sfumato.describe.hchy import HierarchyFile, parse_hchy, read_hchy
 from sfumato.describe.hchy_sections import SensitiveValue, VirtualIdentifier
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import Paths
 from sfumato.describe.ranges import Grown, Intervals
 from sfumato.ground.errors import HierarchyError, PlanError
-from sfumato.workflow.hierarchies import builder
+from sfumato.workflow.plan.builders import builder
 from tests.shared_data import shared
 from tests.tables import column
 
@@ -102,7 +102,7 @@ def test_nested_intervals_of_uneven_depth_are_levels_and_a_tree():
         "95": ["[55-95]", "[55-95]", "*"],
         "?": ["?", "?", "*"],
     }
-    assert made.declared == DeclaredRange(low=15, high=95)
+    assert made.declared == Numbers(low=15, high=95)
     tree = made.tree()
     assert [tree.labels[node] for node in tree.children[0]] == ["[15-55)", "[55-95]", "?"]
     assert [tree.labels[node] for node in tree.children[tree.labels.index("[55-95]")]] == ["55", "94", "95"]

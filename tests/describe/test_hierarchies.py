@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.table import Table
-from sfumato.describe.domains import DeclaredDomain, DeclaredRange, ObservedDomain
+from sfumato.describe.domains import Categories, Numbers, ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import Paths, line_paths, read_hierarchy, tree_paths
 from sfumato.describe.ranges import Intervals, Quantiles
@@ -36,7 +36,7 @@ def test_lines_with_either_mark_and_uneven_depth():
     assert shown(found) == {"a": ["A", "AB", "*"], "b": ["B", "AB", "*"], "c": ["C", "C", "*"]}
     assert found.levels[2].sizes.tolist() == [2.0, 1.0]
     assert line_paths('"[0,5)",x,*\n"[5,9)",x,*', source="t").paths == {"[0,5)": (), "[5,9)": ()}
-    assert isinstance(found.declared, DeclaredDomain)
+    assert isinstance(found.declared, Categories)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".toml", ".csv"])
@@ -79,7 +79,7 @@ def test_intervals():
     found = Intervals(widths=(5, 10, 20), low=0, high=100).build(domain(["0", "4", "5", "37", "100"]))
     assert shown(found)["37"] == ["[35-40)", "[30-40)", "[20-40)", "*"]
     assert shown(found)["100"] == ["[95-100]", "[90-100]", "[80-100]", "*"]
-    assert isinstance(found.declared, DeclaredRange)
+    assert isinstance(found.declared, Numbers)
     cut = Intervals(cuts=((18, 40, 65), (40,)), low=0, high=120).build(domain(["17", "18", "64", "65"]))
     assert shown(cut)["18"] == ["[18-40)", "[0-40)", "*"]
     assert Intervals(widths=(10,)).build(domain(["3", "17"])).declared is None

@@ -11,10 +11,10 @@ import pytest
 from sfumato.describe.roles import Role
 from sfumato.ground import errors
 from sfumato.models.judge import READINGS
-from sfumato.workflow.catalog import catalog
-from sfumato.workflow.hierarchies import _KINDS
-from sfumato.workflow.plan import Plan
-from sfumato.workflow.requirements import BUILDERS, DISTANCES
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.catalog.model_builders import DISTANCES
+from sfumato.workflow.plan.builders import _KINDS
+from sfumato.workflow.plan.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -55,7 +55,7 @@ def test_every_part_of_the_catalog_is_explained(name: str) -> None:
     assert f"`{name}`" in handwritten()
 
 
-@pytest.mark.parametrize("key", BUILDERS)
+@pytest.mark.parametrize("key", catalog().builders("table"))
 def test_every_requirement_is_in_the_guide_of_the_plan_and_in_theory(key: str) -> None:
     assert key in text("guide/plan.md")
     assert any(f"{key} = " in path.read_text(encoding="utf-8") for path in (DOCS / "theory").glob("*.md"))

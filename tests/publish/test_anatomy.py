@@ -17,9 +17,9 @@ from sfumato.bundle.staging import sha256
 from sfumato.data.frames import from_frame
 from sfumato.ground.work import Work
 from sfumato.publish.anatomy import Anatomy
-from sfumato.workflow.catalog import catalog
-from sfumato.workflow.facts import facts
-from sfumato.workflow.prepare import prepare
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.preparing import prepare
+from sfumato.workflow.kinds.table.table_content import facts
 
 PATIENTS = pl.DataFrame(
     {

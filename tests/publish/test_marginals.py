@@ -29,7 +29,7 @@ from sfumato.publish.marginals.noisy_marginals import published
 from sfumato.publish.marginals.rows import MOST, apportioned, rows_of
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable, grid_cells
 from sfumato.verification.private_checks import fits
-from sfumato.workflow.private import stated_domains
+from sfumato.workflow.kinds.private.private_rows import stated_domains
 from tests.tables import column
 
 TREE = {"a1": ("A", "AB"), "a2": ("A", "AB"), "b1": ("B", "AB"), "c1": ("C", "CC"), "c2": ("C", "CC")}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.ground.chance import Chance
 from sfumato.publish.microaggregation import halved, lost_variance, mdav
-from sfumato.workflow.plan import ColumnPlan
+from sfumato.workflow.plan.plan import ColumnPlan
 from tests.shared_data import shared
 
 

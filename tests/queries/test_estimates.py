@@ -17,12 +17,22 @@ from scipy.stats import binom
 
 from sfumato.budget.events import Pure
 from sfumato.data.table import Table
+from sfumato.describe.domains import Categories, Numbers
 from sfumato.ground.errors import ParameterError
 from sfumato.noise import Noisy
 from sfumato.queries import estimates
 from sfumato.queries import quantiles as quantile_room
 from sfumato.queries.quantiles import quantile
-from sfumato.queries.queryable import Categories, Numbers, group_codes, numbers_in, present, texts_in
+from sfumato.queries.queryable import (
+    candidates,
+    codes_in,
+    group_codes,
+    numbers_in,
+    parted,
+    present,
+    queryable,
+    texts_in,
+)
 
 FALSE_ALARM = 1e-9
 CELLS = st.one_of(
@@ -159,7 +169,7 @@ def test_quantiles_of_odd_tables_stay_within_the_bounds(numbers, share):
 def test_without_noise_the_ends_hold_every_quantile(numbers, share):
     """An end is a candidate whose rank does not pass that of the quantile."""
     given_numbers = np.array(numbers, float)
-    marks = Numbers(low=0, high=9).candidates
+    marks = candidates(Numbers(low=0, high=9))
     with patch.object(quantile_room, "noisy_counts", exactly_drawn):
         found = quantile(
             given_numbers,
@@ -194,7 +204,7 @@ def test_domains_are_checked():
             Numbers(low=low, high=high)
     for grid in (0, -1, 1e-9):
         with pytest.raises(ParameterError, match="grid"):
-            Numbers(low=0, high=100, grid=grid)
+            queryable(Numbers(low=0, high=100, grid=grid))
     for values in ((), ("a", "a")):
         with pytest.raises(ParameterError, match="values"):
             Categories(values=values)
@@ -204,8 +214,8 @@ def test_numbers_fall_into_their_groups():
     ages = Numbers(low=0, high=100, grid=40)
     assert ages.labels == ("[0-40)", "[40-80)", "[80-100]")
     cells = pl.Series(["-5", "0", "39.9", "40", "80", "100", "1e9", "x", None])
-    assert ages.codes(cells).tolist() == [0, 0, 0, 1, 2, 2, 2, -1, -1]
-    assert len(Numbers(low=0, high=1).parted(4).labels) == 4
+    assert codes_in(ages, cells).tolist() == [0, 0, 0, 1, 2, 2, 2, -1, -1]
+    assert len(parted(Numbers(low=0, high=1), 4).labels) == 4
 
 
 def test_one_strange_record_does_not_change_how_others_are_written():

@@ -16,7 +16,7 @@ from sfumato.data.table import Table
 from sfumato.ground.errors import BudgetError, DataError, ParameterError, UnknownColumn
 from sfumato.queries import Aggregate, Categories, Numbers, Question, Session
 from sfumato.queries.conditions import Among, Compare, Either, Not
-from sfumato.workflow.plan import Plan
+from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.querying import query
 
 FRAME = pl.DataFrame(

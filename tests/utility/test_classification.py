@@ -13,13 +13,14 @@ import sfumato as sf
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.paths import tree_paths
 from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.group.local_table import LocalTable
 from sfumato.publish.problem import Outcome
 from sfumato.utility.classification import Labelled, Study
 from sfumato.utility.learners import LEARNERS, ends_read, values_read
-from sfumato.workflow.catalog import catalog
-from sfumato.workflow.making import load_table
-from sfumato.workflow.prepare import Prepared, prepare
-from sfumato.workflow.studying import study
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.preparing import Prepared, prepare
+from sfumato.workflow.kinds.table.table_study import study
+from sfumato.workflow.loading import load_table
 
 
 @dataclass
@@ -58,6 +59,16 @@ def case(rows: int = 900, *, noise: float = 0.05) -> Case:
     return Case(plan, prepare(plan, load_table(plan, frame, None), None, catalog()))
 
 
+def local(prepared: Prepared) -> LocalTable:
+    assert isinstance(prepared.source, LocalTable)
+    return prepared.source
+
+
+def labelled(prepared: Prepared) -> Labelled:
+    rows = local(prepared)
+    return Labelled(cell=rows.row_cells(prepared.problem.cells.quasi), target=rows.codes("income"))
+
+
 def at(prepared: Prepared, *levels: int) -> Outcome:
     none = np.zeros(prepared.problem.cells.count, np.bool_)
     return Outcome(levels=levels, suppressed=none, loss=0.0, proven=False)
@@ -77,7 +88,7 @@ def test_every_learner_gains_from_what_is_shown(learner: str) -> None:
 
 def test_test_rows_are_never_trained_on_and_a_split_can_be_given() -> None:
     prepared = case(200).prepared
-    rows = Labelled(cell=prepared.cells.row_cell, target=prepared.columns["income"].codes)
+    rows = labelled(prepared)
     drawn = Study(prepared.problem, rows)
     assert not set(drawn.train.tolist()) & set(drawn.test.tolist())
     assert len(drawn.train) + len(drawn.test) == 200
@@ -101,7 +112,7 @@ def test_a_target_and_a_known_learner_are_needed() -> None:
     with pytest.raises(ParameterError, match="learner"):
         study(prepared, "forest")  # type: ignore[arg-type]
     bare = replace(prepared.problem, target=None)
-    rows = Labelled(cell=prepared.cells.row_cell, target=prepared.columns["income"].codes)
+    rows = labelled(prepared)
     with pytest.raises(ParameterError, match="target"):
         Study(bare, rows)
     tree = {"columns": {"a": {"role": "quasi", "hierarchy": {"kind": "flat"}}}, "privacy": {"k_anonymity": 2}}
@@ -123,7 +134,7 @@ def test_labels_are_read_as_what_they_cover() -> None:
 def test_the_inside_report_tells_the_errors_and_the_bundle_does_not() -> None:
     tree = case(300)
     plan = replace(tree.plan, learner="tree")
-    made = sf.release(plan, tree.prepared.table.frame)
+    made = sf.release(plan, local(tree.prepared).table.frame)
     assert "upper bound, UE" in made.report(inside=True)
     assert "upper bound, UE" not in made.report(inside=False)
     errors = made.classification("logistic")

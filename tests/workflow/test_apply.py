@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.bundle.manifest import dump, seal
 from sfumato.describe.spans import read_interval
 from sfumato.ground.errors import BundleError, DataError, ParameterError, PlanError
-from sfumato.workflow.applying import apply
+from sfumato.workflow.apply.applying import apply
 
 JOBS = {
     "Any": {

@@ -17,8 +17,8 @@ from sfumato.bundle.manifest import dump, seal
 from sfumato.bundle.staging import sha256
 from sfumato.cli.main import main
 from sfumato.ground.errors import BundleError, ClaimRefuted, DataError, PlanError
-from sfumato.workflow.attack_catalog import ATTACKS, QUICK
-from sfumato.workflow.audit import audit
+from sfumato.workflow.attacking import attack as audit
+from sfumato.workflow.catalog.lookup import catalog
 
 PLAN = """
 [input]
@@ -99,7 +99,11 @@ def names(folder: Path) -> list[str]:
 
 def test_a_bundle_tells_what_the_quick_attacks_found(made: Path):
     found = names(made / "out")
-    assert found == [name for name in QUICK if name not in ("similarity", "proximity")]
+    assert found == [
+        name
+        for name, part in catalog().attacking("table").items()
+        if part.quick and name not in ("similarity", "proximity")
+    ]
     for one in manifest(made / "out")["attacks"]:
         assert one["outcome"] in ("refuted", "not refuted", "inconclusive")
         assert one["target"]["trials"] == 200
@@ -128,7 +132,7 @@ def test_the_plan_says_which_attacks_are_made(place: Path, override: str, wanted
 def test_all_means_every_attack_that_fits_and_the_others_say_why(place: Path):
     plan = asked(place, 'attack.attacks=["all"]', 'attack.control="others.csv"')
     found = sf.release(plan).audit  # type: ignore[union-attr]
-    assert {*(one.attack for one in found.findings), *found.skipped} == set(ATTACKS)
+    assert {*(one.attack for one in found.findings), *found.skipped} == set(catalog().attacking("table"))
     assert "membership" in [one.attack for one in found.findings]
     assert all(found.skipped.values())
 
@@ -213,7 +217,7 @@ def attack(run: Run, place: Path, *more: object, plan: bool = True) -> tuple[int
 def test_one_object_of_json_tells_everything(made: Path, run: Run):
     code, told, err = attack(run, made, "--control", made / "others.csv")
     assert (code, err) == (0, "")
-    assert {*(one["attack"] for one in told["attacks"]), *told["not_made"]} == set(ATTACKS)
+    assert {*(one["attack"] for one in told["attacks"]), *told["not_made"]} == set(catalog().attacking("table"))
     assert told["refuted"] == []
     assert all(one["control"] is not None for one in told["attacks"] if one["attack"] == "linkage")
     code, told, _ = attack(run, made, "--attacks", "linkage, homogeneity")

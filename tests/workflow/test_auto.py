@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.workflow.catalog import chosen
-from sfumato.workflow.making import catalog
-from sfumato.workflow.prepare import prepare
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.auto import chosen
+from sfumato.workflow.kinds.table.preparing import prepare
 
 
 def table(columns: int) -> pl.DataFrame:

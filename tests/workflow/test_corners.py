@@ -155,7 +155,7 @@ PRIVACY = [
 )
 def test_whatever_is_made_verifies(rows, privacy, reading, share, suppressed, exempt, format_, tmp_path, monkeypatch):
     """Random tables and plans: a release verifies from its bytes, or is refused as infeasible; nothing else happens."""
-    monkeypatch.setattr(sf.Release, "report", lambda self, *, inside: "<html></html>")
+    monkeypatch.setattr(sf.Release, "report", lambda self, **_: "<html></html>")
     tree = {
         "input": {"missing": ["?"]},
         "columns": {

@@ -18,11 +18,12 @@ import pytest
 import sfumato as sf
 from sfumato.ground.work import Work
 from sfumato.publish.problem import Outcome, Problem, Recoded
-from sfumato.workflow import catalog as catalog_room
-from sfumato.workflow import frontier_run
-from sfumato.workflow.catalog import Parts, catalog
-from sfumato.workflow.frontier import Frontier, pick, recorded
-from sfumato.workflow.frontier_grid import default_algorithms, points, tree_of
+from sfumato.workflow.catalog import lookup as catalog_room
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.catalog.parts import AlgorithmPart, Parts
+from sfumato.workflow.frontier import processes as frontier_run
+from sfumato.workflow.frontier.comparing import Frontier, pick, recorded
+from sfumato.workflow.frontier.points import default_algorithms, points, tree_of
 
 TREE: dict[str, Any] = {
     "input": {"path": "census.csv"},
@@ -338,7 +339,7 @@ class Tuned:
     turn: int = 0
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
-        return catalog().algorithms["optimal"](problem, work)
+        return catalog().algorithms["optimal"].run(problem, work)  # type: ignore[no-any-return]
 
 
 @pytest.fixture
@@ -346,9 +347,12 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A plugin with these algorithms."""
 
     class Entry:
+        name = "plugin"
+
         @staticmethod
         def load() -> Parts:
-            return Parts(algorithms={"lying": lying, "misplacing": misplacing, "crashing": crashing, "tuned": Tuned})
+            every = {"lying": lying, "misplacing": misplacing, "crashing": crashing, "tuned": Tuned}
+            return Parts(algorithms=tuple(AlgorithmPart(name=name, run=run) for name, run in every.items()))
 
     monkeypatch.setattr(catalog_room, "entry_points", lambda group: [Entry])
     catalog.cache_clear()

@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.itemized import set_column
 from sfumato.data.table import Table
-from sfumato.workflow.draft import draft
+from sfumato.workflow.profile.draft import draft
 from tests.brute.itemsets import holds_km, holds_lkc
 
 G4 = {

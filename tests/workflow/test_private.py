@@ -19,7 +19,8 @@ from sfumato.bundle.manifest import dump, seal
 from sfumato.bundle.staging import sha256
 from sfumato.ground.errors import BudgetError, DataError, PlanError
 from sfumato.verification.private_checks import fits
-from sfumato.workflow.private import PrivateRelease
+from sfumato.workflow import bundling
+from sfumato.workflow.kinds.private.private_release import PrivateRelease
 
 TREE = {"Any": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer", "Writer"]}}
 CODES = {"**": {"1*": ["11", "12"], "2*": ["21", "22"]}}
@@ -172,7 +173,7 @@ def test_the_budget_is_charged_before_the_data_is_read(tmp_path: Path) -> None:
     privacy = {"epsilon": 1.5, "ledger": str(tmp_path / "budget.db")}
     release = made(privacy=privacy)
     assert [charge.status for charge in ledger.history()] == ["settled"]
-    manifest = release.manifest("data.csv", "0", report="0")
+    manifest = bundling.manifest(release, {"data.csv": "0"}, report="0")
     assert "budget.db" not in json.dumps(manifest)
     with pytest.raises(BudgetError, match=r"0\.5 of 2 left"):
         made(privacy=privacy)

@@ -12,8 +12,8 @@ import pytest
 import sfumato as sf
 from sfumato.budget.ledger import Ledger
 from sfumato.ground.errors import ParameterError, PlanError
-from sfumato.workflow.frontier import pick
-from sfumato.workflow.private import released_rows
+from sfumato.workflow.frontier.comparing import pick
+from sfumato.workflow.kinds.private.private_rows import released_rows
 from tests.workflow.test_private import made, records, tree
 
 
@@ -61,7 +61,7 @@ def test_a_private_point_cannot_be_picked_and_costs_nothing(tmp_path: Path) -> N
     plan = sf.Plan.parse(tree(privacy=privacy, frontier={"jobs": 1, "algorithms": ["diffgen"]}))
     sf.frontier(plan, records(60), folder=tmp_path / "front")
     assert not ledger.history()
-    with pytest.raises(PlanError, match="must not be chosen"):
+    with pytest.raises(PlanError, match="no epsilon covers"):
         pick(plan, 1, tmp_path / "out", records(60))
 
 

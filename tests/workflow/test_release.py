@@ -280,6 +280,6 @@ def test_plan_overrides_and_relative_paths(census, tmp_path: Path):
     made = sf.release(sf.Plan.load(tmp_path / "p.toml", ["privacy.k_anonymity=9", "utility.metric=ncp"]))
     assert made.smallest_class["value"] >= 9
     assert made.plan.metric == "ncp"
-    assert made.format == "parquet"
+    assert made.plan.output_format == "parquet"
     with pytest.raises(sf.PlanError, match="must look like"):
         sf.Plan.load(tmp_path / "p.toml", ["privacy"])

@@ -56,3 +56,13 @@ class Claim:
             "classes_failing": self.classes_failing,
             "note": self.note,
         }
+
+
+def titled(name: str, parameters: Mapping[str, Any]) -> str:
+    """A model with its parameters, as a person would say it.
+
+    >>> titled("k-anonymity", {"k": 5})
+    'k-anonymity (k = 5)'
+    """
+    plain = {key: value for key, value in parameters.items() if isinstance(value, int | float | str) and value != ""}
+    return f"{name} ({', '.join(f'{key} = {value}' for key, value in plain.items())})" if plain else name

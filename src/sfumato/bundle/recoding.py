@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.published import count_column
-from sfumato.data.table import Column, Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.chance import Chance
+from sfumato.group.cell_source import CellMapping, MappedRows
 
 SuppressedRows = Literal["remove", "star"]
 
@@ -40,18 +40,10 @@ class Buckets:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recoding:
-    """A label for every row and quasi-identifier, and the rows that are suppressed."""
+    """What every cell reads as, and what becomes of suppressed rows, identifiers and sensitive columns."""
 
-    labels: Mapping[str, tuple[str, ...]]
-    """The labels of each quasi-identifier."""
-    codes: Mapping[str, NDArray[np.int32]]
-    """For each quasi-identifier, the label of each cell."""
-    row_cell: NDArray[np.int64]
-    """The cell of each row."""
-    unchanged: frozenset[str] = frozenset()
-    """The quasi-identifiers whose labels are the original values."""
-    suppressed: NDArray[np.bool_]
-    """Which rows are suppressed."""
+    mapping: CellMapping
+    """The labels of every cell, and the cells that are suppressed."""
     rows: SuppressedRows = "remove"
     """What becomes of a suppressed row."""
     pseudonyms: Mapping[str, Pseudonyms] = field(default_factory=dict)
@@ -59,34 +51,40 @@ class Recoding:
     buckets: Buckets | None = None
     """The groups by which a sensitive column is published apart, if one is."""
 
-    def apply(self, table: Table, quasi: Mapping[str, Column], schema: Schema, chance: Chance) -> pl.DataFrame:
+    @property
+    def suppressed_rows(self) -> int:
+        """How many rows are suppressed."""
+        return int(self.mapping.cells.sizes[self.mapping.suppressed].sum())
+
+    def beside(self, schema: Schema) -> tuple[str, ...]:
+        """The columns that are needed beside the quasi-identifiers."""
+        kept = schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP)
+        return (*kept, *(name for name in self.pseudonyms if schema.roles.get(name) is Role.IDENTIFIER))
+
+    def released(self, mapped: MappedRows, schema: Schema, chance: Chance) -> pl.DataFrame:
         """The released rows, in random order; everything but identifiers and quasi-identifiers is unchanged."""
-        published = [self._column(table, quasi, name, role) for name, role in schema.roles.items()]
+        published = [self._column(mapped, name, role) for name, role in schema.roles.items()]
         if self.buckets is not None:
             published.append(pl.Series(self.buckets.name, self.buckets.of_row))
         frame = pl.DataFrame([cells for cells in published if cells is not None])
-        kept = np.flatnonzero(~self.suppressed) if self.rows == "remove" else np.arange(table.rows)
+        kept = np.flatnonzero(~mapped.suppressed) if self.rows == "remove" else np.arange(frame.height)
         return frame[chance.generator().permutation(kept)]
 
-    def _column(self, table: Table, quasi: Mapping[str, Column], name: str, role: Role) -> pl.Series | None:
+    def _column(self, mapped: MappedRows, name: str, role: Role) -> pl.Series | None:
         if role is Role.QUASI:
-            return self._generalized(table, quasi[name])
-        if self.buckets is not None and name == self.buckets.column:
+            return self._generalized(mapped, name)
+        if role is Role.DROP or (self.buckets is not None and name == self.buckets.column):
             return None
         if role is Role.IDENTIFIER:
-            return self.pseudonyms[name].replace(table.frame[name]) if name in self.pseudonyms else None
-        return None if role is Role.DROP else plain_cells(table.frame[name])
+            return self.pseudonyms[name].replace(mapped.frame[name]) if name in self.pseudonyms else None
+        return plain_cells(mapped.frame[name])
 
-    def _generalized(self, table: Table, column: Column) -> pl.Series:
-        stars = self.rows == "star" and bool(self.suppressed.any())
-        cells = table.frame[column.name]
-        if column.name in self.unchanged and not stars and cells.dtype != pl.String:
+    def _generalized(self, mapped: MappedRows, name: str) -> pl.Series:
+        """A quasi-identifier as it is shown; suppressed rows that stay read ``*``."""
+        cells = mapped.frame[name]
+        if self.rows == "remove" or not mapped.suppressed.any():
             return cells
-        labels = self.labels[column.name]
-        places = self.codes[column.name][self.row_cell]
-        if stars:
-            places = np.where(self.suppressed, len(labels), places)
-        return pl.Series(column.name, [*labels, TOP], dtype=pl.String).gather(places)
+        return cells.zip_with(~pl.Series(mapped.suppressed), pl.Series([TOP], dtype=pl.String))
 
 
 def plain_cells(cells: pl.Series) -> pl.Series:

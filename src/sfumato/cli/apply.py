@@ -11,7 +11,7 @@ from sfumato.cli.show import Json, say, say_json, table
 from sfumato.ground.errors import BundleError
 
 if TYPE_CHECKING:
-    from sfumato.workflow.applying import Outside
+    from sfumato.workflow.apply.applying import Outside
 
 
 def apply(
@@ -31,7 +31,7 @@ def apply(
     from sfumato.bundle.manifest import plain
     from sfumato.bundle.staging import write_whole
     from sfumato.data.files import rendered
-    from sfumato.workflow.applying import apply as run
+    from sfumato.workflow.apply.applying import apply as run
 
     if output.exists() and not force:
         raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")

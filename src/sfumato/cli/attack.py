@@ -32,8 +32,8 @@ def attack(
 ) -> None:
     """Attack a bundle, given the table it was made from; exit code 1 if a claim is refuted."""
     from sfumato.ground.errors import EXIT_REFUTED, PlanError
-    from sfumato.workflow.audit import audit
-    from sfumato.workflow.plan import Plan
+    from sfumato.workflow.attacking import attack as run
+    from sfumato.workflow.plan.plan import Plan
 
     if trials < 20:
         raise PlanError(f"--trials must be at least 20, not {trials}; fewer show nothing")
@@ -42,7 +42,7 @@ def attack(
     loaded = None if plan is None else Plan.load(plan)
     names = tuple(name.strip() for name in (attacks or "").split(",") if name.strip())
     with watched(quiet=as_json) as work:
-        found = audit(
+        found = run(
             bundle,
             original,
             known=known,

@@ -23,9 +23,9 @@ def dimensions(
     """Add a plan's quasi-identifiers one by one: how risk and loss grow, and what that suggests."""
     from sfumato.ground.errors import BundleError, PlanError
     from sfumato.report.base.figures import number, share
-    from sfumato.workflow.dimensions import Order
-    from sfumato.workflow.dimensions import dimensions as analyse
-    from sfumato.workflow.plan import Plan, with_input
+    from sfumato.workflow.kinds.table.dimension_study import Order
+    from sfumato.workflow.plan.plan import Plan, with_input
+    from sfumato.workflow.walk import dimensions as analyse
 
     if order not in ("greedy", "given"):
         raise PlanError(f"--order must be greedy or given, not {order!r}")

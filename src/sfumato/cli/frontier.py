@@ -13,9 +13,9 @@ from sfumato.cli.show import Json, say, say_json, table, watched
 from sfumato.ground.errors import PlanError
 
 if TYPE_CHECKING:
-    from sfumato.workflow.frontier import Frontier
-    from sfumato.workflow.plan import Plan
-    from sfumato.workflow.release import Release
+    from sfumato.workflow.frontier.comparing import Frontier
+    from sfumato.workflow.plan.plan import Plan
+    from sfumato.workflow.released import Release
 
 
 def frontier(
@@ -45,8 +45,8 @@ def frontier(
     as_json: Json = False,
 ) -> None:
     """Compare algorithms and parameters by privacy and utility."""
-    from sfumato.workflow.frontier import frontier as compare
-    from sfumato.workflow.frontier_files import content
+    from sfumato.workflow.frontier.comparing import frontier as compare
+    from sfumato.workflow.frontier.frontier_files import content
 
     loaded = _loaded(plan, data, changes, algorithms=algorithms, grid=grid or (), seconds=seconds, jobs=jobs)
     if number is not None:
@@ -83,7 +83,7 @@ def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: An
     """The plan, with what the command line says instead."""
     from dataclasses import replace
 
-    from sfumato.workflow.plan import Plan, with_input
+    from sfumato.workflow.plan.plan import Plan, with_input
 
     loaded = Plan.load(plan, changes or [])
     loaded = replace(loaded, frontier=loaded.frontier.changed(**said))
@@ -92,13 +92,10 @@ def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: An
 
 def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, as_json: bool) -> None:
     """Make one point again, write its bundle, and say whether it is what the frontier had."""
-    from sfumato.workflow.frontier import pick, recorded
+    from sfumato.workflow.frontier.comparing import pick, recorded
+    from sfumato.workflow.kinds import kind_of
 
-    if "epsilon" in plan.privacy:
-        raise PlanError(
-            "--pick: choosing a private release by figures of the private table is a release of its own that no "
-            "epsilon covers; choose on public data of the same kind, and make the one release with `sfumato release`"
-        )
+    kind_of(plan).comparison(plan).refuse_pick()
     known = recorded(plan, number, folder)
     if known is None and (folder / "points.json").exists():
         raise PlanError(
@@ -107,7 +104,6 @@ def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, a
         )
     with watched(quiet=as_json) as work:
         made, checked = pick(plan, number, bundle, force=force, work=work)
-        work.advance("write and verify", 1, 1)
     same = None if known is None else _same(made, known)
     if as_json:
         say_json({**summary(made, checked, bundle), "point": number, "same_utility": same})
@@ -128,7 +124,7 @@ def _show(found: Frontier, again: str) -> None:
     """The table, and where the chart is."""
     from sfumato.report.frontier.frontier_charts import written
     from sfumato.report.frontier.frontier_page import verdict
-    from sfumato.workflow.frontier_facts import facts
+    from sfumato.workflow.frontier.frontier_content import facts
 
     told = facts(found)
     axes = [*told.privacy[:2], *told.utility]

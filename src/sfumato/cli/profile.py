@@ -11,7 +11,7 @@ import typer
 from sfumato.cli.show import Json, say, say_json, table
 
 if TYPE_CHECKING:
-    from sfumato.workflow.profile import Profile
+    from sfumato.workflow.profile.profiling import Profile
 
 
 def profile(
@@ -29,8 +29,8 @@ def profile(
 ) -> None:
     """Look at a table: types, uniqueness, suggested roles and hierarchies, risk as it stands."""
     from sfumato.bundle.staging import write_whole
-    from sfumato.workflow.draft import draft
-    from sfumato.workflow.profile import profile as look
+    from sfumato.workflow.profile.draft import draft
+    from sfumato.workflow.profile.profiling import profile as look
 
     _refuse_existing(output, force=force)
     called = None if names is None else [name.strip() for name in names.split(",")]

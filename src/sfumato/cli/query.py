@@ -26,7 +26,7 @@ def query(
     """Ask a table for noisy counts, sums, means, variances and quantiles."""
     from sfumato.budget.events import written
     from sfumato.budget.ledger import Ledger
-    from sfumato.workflow.plan import Plan, with_input
+    from sfumato.workflow.plan.plan import Plan, with_input
     from sfumato.workflow.querying import query as ask
 
     loaded = Plan.load(plan)

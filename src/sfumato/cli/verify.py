@@ -16,7 +16,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Re-read a bundle's data file and re-check every claim of its manifest."""
-    from sfumato.workflow.verify import verify as check
+    from sfumato.workflow.checking import verify as check
 
     found = check(folder)
     if as_json:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
 
-from sfumato.data.csv_files import parse_csv, render_csv
+from sfumato.data.formats import FORMATS, Format
 from sfumato.data.names import checked_names
 from sfumato.data.table import Table
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import DataError, ParameterError
 
-FORMATS = ("csv", "tsv", "parquet", "arrow")
-_EXTENSIONS = {
-    **dict.fromkeys((".csv", ".txt", ".data", ".test", ".dat"), "csv"),
-    **dict.fromkeys((".tsv", ".tab"), "tsv"),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
-}
 _GZIP = b"\x1f\x8b"
 
 
@@ -38,27 +30,21 @@ def read(
     missing: Sequence[str] = (),
     trim: bool = False,
     format: str | None = None,  # noqa: A002  the word every reader of tables uses
+    formats: Iterable[Format] = FORMATS,
 ) -> Table:
     """The table in a file. Cells of CSV and TSV stay text as written; Parquet and Arrow keep their types.
 
     Without ``delimiter`` it is told from the head of the file. ``names`` replaces the header, or names the
     columns of a file that has none (``header=False``). ``missing`` lists the texts that mean no value: the
-    cells keep them. ``trim`` drops blanks around names and cells. ``format`` is told from the extension.
+    cells keep them. ``trim`` drops blanks around names and cells. ``format`` is told from the extension;
+    ``formats`` are those that can be named.
     """
-    where, kind = os.fspath(path), _format(path, format)
-    marks = _missing(missing)
+    where, kind = os.fspath(path), _format(path, format, formats)
+    marks, codec = _missing(missing), _codec(encoding)
     data = _content(Path(path), where=where)
-    if kind in ("csv", "tsv"):
-        frame = parse_csv(
-            data,
-            where=where,
-            delimiter="\t" if kind == "tsv" and delimiter is None else delimiter,
-            quote=quote,
-            encoding=_codec(encoding),
-            header=header,
-            names=names,
-            trim=trim,
-        )
+    if kind.text:
+        options = {"delimiter": delimiter, "quote": quote, "encoding": codec, "header": header}
+        frame = kind.read(data, {"where": where, "names": names, "trim": trim, **options})
     else:
         frame = _typed(data, kind, names=names, trim=trim, where=where)
     if not frame.height:
@@ -93,27 +79,31 @@ def rendered(
     format: str | None = None,  # noqa: A002  as in read
 ) -> bytes:
     """The bytes that ``write`` puts into a file of this name."""
-    where, kind = os.fspath(path), _format(path, format)
+    where, kind = os.fspath(path), _format(path, format, FORMATS)
+    if kind.write is None:
+        raise DataError(f"{where}: tables of format {kind.name} can be read, not written")
     try:
-        data = _bytes_of(frame, kind, delimiter)
+        data = kind.write(frame, delimiter)
     except pl.exceptions.PolarsError as fault:
-        raise DataError(f"{where}: the table cannot be written as {kind} ({_first_line(fault)})") from None
+        raise DataError(f"{where}: the table cannot be written as {kind.name} ({_first_line(fault)})") from None
     return gzip.compress(data, compresslevel=6, mtime=0) if where.lower().endswith(".gz") else data
 
 
-def _format(path: str | os.PathLike[str], named: str | None) -> str:
+def _format(path: str | os.PathLike[str], named: str | None, formats: Iterable[Format]) -> Format:
     """The format that was named, or the one of the extension."""
+    known = {one.name: one for one in formats}
     if named is not None:
-        one_of("format", named, FORMATS)
-        return named
+        one_of("format", named, tuple(known))
+        return known[named]
+    by_end = {end: one for one in known.values() for end in one.extensions}
     ends = [end.lower() for end in Path(path).suffixes]
     end = next((end for end in reversed(ends) if end != ".gz"), "")
-    if end not in _EXTENSIONS:
+    if end not in by_end:
         raise DataError(
             f"{os.fspath(path)}: the extension {end or 'none'} is not known; known are "
-            f"{', '.join(_EXTENSIONS)} (also with .gz), or say format={' | '.join(map(repr, FORMATS))}"
+            f"{', '.join(by_end)} (also with .gz), or say format={' | '.join(map(repr, known))}"
         )
-    return _EXTENSIONS[end]
+    return by_end[end]
 
 
 def _missing(texts: Sequence[str]) -> tuple[str, ...]:
@@ -156,30 +146,19 @@ def _unzipped(data: bytes, *, where: str) -> bytes:
         raise DataError(f"{where}: is not a complete gzip file ({fault}); fetch or compress it again") from None
 
 
-def _typed(data: bytes, kind: str, *, names: Sequence[str] | None, trim: bool, where: str) -> pl.DataFrame:
-    """The frame in a Parquet or Arrow file."""
+def _typed(data: bytes, kind: Format, *, names: Sequence[str] | None, trim: bool, where: str) -> pl.DataFrame:
+    """The frame in a file whose cells have types."""
     try:
-        frame = pl.read_parquet(io.BytesIO(data)) if kind == "parquet" else pl.read_ipc(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as fault:
+        frame = kind.read(data, {"where": where})
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as fault:
         raise DataError(
-            f"{where}: is not a valid {kind} file ({_first_line(fault)}); write it again, or say its format="
+            f"{where}: is not a valid {kind.name} file ({_first_line(fault)}); write it again, or say its format="
         ) from None
     if names is not None and len(names) != frame.width:
         raise DataError(f"{where}: names given: {len(names)}, columns: {frame.width}; give one name per column")
     called = names or [name.strip() if trim else name for name in frame.columns]
     frame.columns = checked_names(called, where=where)
     return frame.with_columns(pl.col(pl.String).str.strip_chars()) if trim else frame
-
-
-def _bytes_of(frame: pl.DataFrame, kind: str, delimiter: str | None) -> bytes:
-    if kind in ("csv", "tsv"):
-        return render_csv(frame, delimiter=delimiter or ("\t" if kind == "tsv" else ","))
-    into = io.BytesIO()
-    if kind == "parquet":
-        frame.write_parquet(into)
-    else:
-        frame.write_ipc(into)
-    return into.getvalue()
 
 
 def _first_line(fault: BaseException) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-from sfumato.describe.domains import DeclaredDomain, DeclaredRange, ObservedDomain
+from sfumato.describe.domains import Categories, Numbers, ObservedDomain
 from sfumato.describe.taxonomy import TOP, Taxonomy, Trunk, taxonomy
 from sfumato.ground.errors import HierarchyError
 
@@ -46,7 +46,7 @@ class Hierarchy:
     """Whether sizes are widths of a continuous range (a leaf has width 0) or numbers of leaves (a leaf has 1)."""
     missing: int | None = None
     """The code of the missing value, which stays itself below the top."""
-    declared: DeclaredDomain | DeclaredRange | None = None
+    declared: Categories | Numbers | None = None
     """What the publisher said the domain is, if anything."""
     taxonomy: Taxonomy | None = None
     """The tree that the levels were made from, where its leaves lie at different depths."""
@@ -86,7 +86,7 @@ def chain(
     *,
     total: float,
     continuous: bool = False,
-    declared: DeclaredDomain | DeclaredRange | None = None,
+    declared: Categories | Numbers | None = None,
     taxonomy: Taxonomy | None = None,
 ) -> Hierarchy:
     """Bind levels to a column and prove that they are a hierarchy.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.describe.domains import DeclaredDomain, ObservedDomain
+from sfumato.describe.domains import Categories, ObservedDomain
 from sfumato.describe.hierarchy import TOP, Hierarchy, chain
 from sfumato.describe.taxonomy import Taxonomy, Trunk, taxonomy
 from sfumato.ground.errors import HierarchyError
@@ -37,7 +37,7 @@ class Paths:
         """Bind to a column; a fault or a value that no leaf covers is refused with its count."""
         self._refuse_faults(domain)
         self._refuse_uncovered(domain)
-        padded = self.declared()
+        padded = self._all_padded()
         sizes: list[dict[str, float]] = [{} for _ in range(max(map(len, padded.values()), default=0))]
         for labels in padded.values():
             for level, label in enumerate(labels):
@@ -47,7 +47,7 @@ class Paths:
             [padded[value] for value in domain.values],
             sizes,
             total=float(len(self.paths)),
-            declared=DeclaredDomain(values=tuple(self.paths)),
+            declared=Categories(values=tuple(self.paths)),
             taxonomy=self._taxonomy(domain, height=len(sizes) + 1),
         )
 
@@ -67,8 +67,11 @@ class Paths:
     def _trunk(self, leaf: str) -> Trunk:
         return (*reversed(self.paths[leaf]), leaf)
 
-    def declared(self) -> dict[str, tuple[str, ...]]:
+    def declared(self) -> Categories:
         """Every leaf with the labels above it, all equally long; what the publisher said, whatever the table has."""
+        return Categories(values=tuple(self.paths), paths=self._all_padded())
+
+    def _all_padded(self) -> dict[str, tuple[str, ...]]:
         depth = max(map(len, self.paths.values()), default=0)
         return {leaf: self._padded(leaf, depth) for leaf in self.paths}
 

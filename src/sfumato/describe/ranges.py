@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.describe.domains import DeclaredRange, ObservedDomain
+from sfumato.describe.domains import Numbers, ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy, chain
 from sfumato.describe.spans import Ends, Span
 from sfumato.ground.arguments import above, one_of, whole
@@ -50,7 +50,13 @@ class Intervals:
             if not set(coarse) < set(fine):
                 raise ParameterError(f"cuts: {list(coarse)} must be some of the finer level's {list(fine)}")
         if self.low is not None and self.high is not None:
-            DeclaredRange(low=self.low, high=self.high)
+            Numbers(low=self.low, high=self.high)
+
+    def declared(self) -> Numbers | None:
+        """The limits, where both are declared."""
+        if self.low is None or self.high is None:
+            return None
+        return Numbers(low=self.low, high=self.high, grid=self.widths[0] if self.widths else None)
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a numeric column; a value outside the limits is refused with its count."""
@@ -67,7 +73,7 @@ class Intervals:
         levels = [_by_width(numbers, width, low, high) for width in self.widths] or [
             _by_cuts(numbers, [cut for cut in sorted(set(cuts)) if low < cut < high], low, high) for cuts in self.cuts
         ]
-        declared = None if self.low is None or self.high is None else DeclaredRange(low=low, high=high)
+        declared = None if self.low is None or self.high is None else Numbers(low=low, high=high)
         return _intervals(domain, levels, ends, declared=declared)
 
     def _limits(self, numbers: NDArray[np.float64]) -> tuple[float, float]:
@@ -94,6 +100,9 @@ class Quantiles:
         for many, few in pairwise(self.groups):
             if few >= many or many % few:
                 raise ParameterError(f"groups: {few} must divide {many} and be smaller")
+
+    def declared(self) -> None:
+        """Nothing: the labels are read off the rows."""
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a numeric column; the cut points come from its own rows."""
@@ -126,7 +135,13 @@ class Grown:
         if (self.low is None) != (self.high is None):
             raise ParameterError("low and high are declared together or not at all")
         if self.low is not None and self.high is not None:
-            DeclaredRange(low=self.low, high=self.high)
+            Numbers(low=self.low, high=self.high)
+
+    def declared(self) -> Numbers | None:
+        """The limits, where they are declared."""
+        if self.low is None or self.high is None:
+            return None
+        return Numbers(low=self.low, high=self.high, grid=self.grid)
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a numeric column; a value outside the limits is refused with its count."""
@@ -135,7 +150,7 @@ class Grown:
             return chain(domain, [[] for _ in domain.values], [], total=float(len(domain.values)))
         _refuse_outside(domain, numbers, self.low, self.high, "refuse")
         ends = Ends(low=self.low, high=self.high, low_known=True, high_known=True)
-        return _intervals(domain, [], ends, declared=DeclaredRange(low=self.low, high=self.high))
+        return _intervals(domain, [], ends, declared=Numbers(low=self.low, high=self.high))
 
 
 def _numbers(domain: ObservedDomain) -> NDArray[np.float64]:
@@ -176,7 +191,7 @@ def _by_cuts(numbers: NDArray[np.float64], cuts: Cuts, low: float, high: float) 
 
 
 def _intervals(
-    domain: ObservedDomain, levels: Sequence[list[Span]], ends: Ends, *, declared: DeclaredRange | None = None
+    domain: ObservedDomain, levels: Sequence[list[Span]], ends: Ends, *, declared: Numbers | None = None
 ) -> Hierarchy:
     """Bind the intervals of each level to the values of a column."""
     integers = domain.kind == "integer"

@@ -32,6 +32,9 @@ class Squares:
                 raise ParameterError(f"widths must each be a multiple of the one before, not {list(self.widths)}")
             before = width
 
+    def declared(self) -> None:
+        """Nothing: the labels are read off the rows."""
+
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a column of squares."""
         bad = [value for value in domain.values if not _SQUARE.fullmatch(value)]

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Literal
 
-from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.domains import Categories, ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy, chain
 from sfumato.describe.paths import Paths
 from sfumato.ground.arguments import at_least, one_of, text
@@ -20,6 +20,9 @@ UNITS = ("day", "month", "quarter", "year", "decade")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flat:
     """A value is shown or suppressed; nothing lies between."""
+
+    def declared(self) -> None:
+        """Nothing: the labels are read off the rows."""
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to any column."""
@@ -46,6 +49,9 @@ class Mask:
             at_least("levels", hidden, 1)
         if list(self.levels) != sorted(set(self.levels)):
             raise ParameterError(f"levels must grow, not {list(self.levels)}")
+
+    def declared(self) -> None:
+        """Nothing: the labels are read off the rows."""
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a text column; sizes are numbers of observed values."""
@@ -77,6 +83,9 @@ class Dates:
         places = [UNITS.index(unit) for unit in self.levels]
         if places != sorted(set(places)):
             raise ParameterError(f"levels must grow from {UNITS[0]} to {UNITS[-1]}, not {list(self.levels)}")
+
+    def declared(self) -> None:
+        """Nothing: the labels are read off the rows."""
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a date column; sizes are numbers of days."""
@@ -124,11 +133,15 @@ class OrderedGroups:
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a column; a value that the order does not name is refused with its count."""
-        return Paths(paths=self.declared(), source="order").build(domain)
+        return self._paths().build(domain)
 
-    def declared(self) -> dict[str, tuple[str, ...]]:
+    def declared(self) -> Categories:
         """Every value of the order with the labels above it."""
-        return {value: tuple(self._label(place, size) for size in self.sizes) for place, value in enumerate(self.order)}
+        return self._paths().declared()
+
+    def _paths(self) -> Paths:
+        labels = {v: tuple(self._label(place, size) for size in self.sizes) for place, v in enumerate(self.order)}
+        return Paths(paths=labels, source="order")
 
     def _label(self, place: int, size: int) -> str:
         first = place // size * size

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Protocol
 
 from sfumato.ground.chance import Chance
+from sfumato.ground.errors import Interrupted
 
 
 class Progress(Protocol):
@@ -25,7 +29,7 @@ class Quiet:
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """What a search may spend, and whom it tells."""
+    """What work may spend, whom it tells, and who can stop it."""
 
     progress: Progress = field(default_factory=Quiet)
     """Who is told."""
@@ -33,6 +37,8 @@ class Work:
     """The time limit, or None."""
     chance: Chance = field(default_factory=Chance)
     """Where an algorithm that draws takes its randomness from."""
+    cancelled: Event = field(default_factory=Event)
+    """Set by whoever wants the work to stop, from any thread."""
     _told: float = 0.0
     _began: float = field(default_factory=time.monotonic)
 
@@ -42,7 +48,9 @@ class Work:
         return time.monotonic() - self._told >= 0.1
 
     def advance(self, stage: str, done: int, total: int) -> None:
-        """Tell the watcher, at most ten times a second and always at the end."""
+        """Tell the watcher, at most ten times a second and always at the end; stop here if somebody wants it."""
+        if self.cancelled.is_set():
+            raise Interrupted("stopped on request; nothing was left half-written")
         if done >= total or self.due:
             self._told = time.monotonic()
             self.progress.advance(stage, done, total)
@@ -51,3 +59,16 @@ class Work:
     def expired(self) -> bool:
         """Whether the time limit has passed."""
         return self.seconds is not None and time.monotonic() - self._began > self.seconds
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """A stage that is done in one go."""
+        self.advance(name, 0, 1)
+        yield
+        self.advance(name, 1, 1)
+
+    def within(self, seconds: float | None) -> Work:
+        """The same work with a limit of its own, from now on; the limit of the whole is kept too."""
+        left = None if self.seconds is None else max(self.seconds - (time.monotonic() - self._began), 0.0)
+        limits = [limit for limit in (seconds, left) if limit is not None]
+        return replace(self, seconds=min(limits, default=None), _began=time.monotonic())

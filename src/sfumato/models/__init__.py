@@ -11,7 +11,7 @@ _PLACES = {
     "ConfidenceBounding": "confidence",
     "DeltaPresence": "presence",
     "DistinctLDiversity": "l_diversity",
-    "EMAnonymity": "proximity",
+    "EMAnonymity": "e_m_anonymity",
     "EntropyLDiversity": "l_diversity",
     "KAnonymity": "k_anonymity",
     "KMAnonymity": "km_anonymity",

@@ -21,6 +21,9 @@ from sfumato.models.item_model import extremes, numbered
 from sfumato.models.laws import absent_note, absent_values, explained, named, texts, top_counts
 from sfumato.models.verdict import Verdict, one_class, stands
 
+CERTAIN = 1.0
+"""The confidence that bounds nothing: what ``c`` is where a plan does not say it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LKCPrivacy:
@@ -56,7 +59,7 @@ class LKCPrivacy:
     """The most quasi-identifiers that an adversary knows."""
     k: int
     """How many rows every group must have."""
-    c: float
+    c: float = CERTAIN
     """The largest share of a named value in a group."""
     column: str
     """The sensitive column."""

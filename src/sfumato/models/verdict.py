@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -114,13 +113,3 @@ def one_class(classes: Classes) -> Classes:
     lifts = [np.zeros(len(names), np.int32) for names in classes.labels]
     merged, _ = classes.recoded(lifts, [("*",)] * len(lifts))
     return replace(merged, wild=None)
-
-
-def titled(name: str, parameters: Mapping[str, Any]) -> str:
-    """A model with its parameters, as a person would say it.
-
-    >>> titled("k-anonymity", {"k": 5})
-    'k-anonymity (k = 5)'
-    """
-    plain = {key: value for key, value in parameters.items() if isinstance(value, int | float | str) and value != ""}
-    return f"{name} ({', '.join(f'{key} = {value}' for key, value in plain.items())})" if plain else name

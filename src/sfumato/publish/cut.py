@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-from sfumato.describe.domains import DeclaredRange
+from sfumato.describe.domains import Numbers
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.spans import Ends
 from sfumato.describe.taxonomy import TOP, Taxonomy
@@ -85,7 +85,7 @@ def cut_of_intervals(hierarchy: Hierarchy, numbers: Reals, edges: Sequence[float
 
 def ends_of(hierarchy: Hierarchy, numbers: Reals) -> Ends:
     """The declared limits, or those of the numbers, which are then not told."""
-    if isinstance(hierarchy.declared, DeclaredRange):
+    if isinstance(hierarchy.declared, Numbers):
         declared = hierarchy.declared
         return Ends(low=declared.low, high=declared.high, low_known=True, high_known=True)
     return Ends(low=float(numbers.min()), high=float(numbers.max()), low_known=False, high_known=False)
@@ -93,7 +93,7 @@ def ends_of(hierarchy: Hierarchy, numbers: Reals) -> Ends:
 
 def _widths(hierarchy: Hierarchy, ends: Ends, bounds: Sequence[float], places: NDArray[np.int32]) -> Reals:
     """How wide each interval is in a declared range (the last includes its end), else how many values it has."""
-    if not isinstance(hierarchy.declared, DeclaredRange):
+    if not isinstance(hierarchy.declared, Numbers):
         return np.bincount(places, minlength=len(bounds) - 1).astype(np.float64)
     widths = np.diff(np.asarray(bounds, np.float64))
     widths[-1] += hierarchy.total - (ends.high - ends.low)

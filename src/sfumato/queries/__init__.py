@@ -3,8 +3,8 @@
 Every answer is paid for from a ledger before the data is touched.
 """
 
+from sfumato.describe.domains import Categories, Numbers
 from sfumato.queries.answers import Answer
-from sfumato.queries.queryable import Categories, Numbers
 from sfumato.queries.questions import Aggregate, Question
 from sfumato.queries.session import Session
 

@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.describe.domains import Numbers
 from sfumato.noise import Noisy, noisy_counts
 from sfumato.queries.answers import Estimate, Reals
-from sfumato.queries.queryable import Numbers, whole_units
+from sfumato.queries.queryable import whole_units
 from sfumato.queries.questions import PARTS
 
 Places = NDArray[np.int64]

@@ -12,10 +12,11 @@ from math import ceil, log2
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.describe.domains import Numbers
 from sfumato.ground.shares import exact
 from sfumato.noise import chosen_quantile, noisy_counts
 from sfumato.queries.answers import Estimate, Reals
-from sfumato.queries.queryable import Numbers
+from sfumato.queries.queryable import candidates
 from sfumato.queries.questions import PARTS
 
 
@@ -36,7 +37,7 @@ def quantile(
     ends = [_one(numbers[starts[g] : starts[g + 1]], bounds, epsilon, confidence, share=share) for g in range(groups)]
     values, low, high = np.array(ends, np.float64).reshape(groups, 3).T
     parts, furthest = PARTS["quantile"], max(share, 1 - share)
-    steps = _steps(len(bounds.candidates))
+    steps = _steps(len(candidates(bounds)))
     scales = {
         "choice": float(2 * furthest / (epsilon * parts["choice"])),
         "lower end": float(furthest * steps / (epsilon * parts["lower end"])),
@@ -48,7 +49,7 @@ def quantile(
 def _one(
     numbers: Reals, bounds: Numbers, epsilon: Fraction, confidence: float, *, share: float
 ) -> tuple[float, float, float]:
-    marks, parts = bounds.candidates, PARTS["quantile"]
+    marks, parts = candidates(bounds), PARTS["quantile"]
     value, _ = chosen_quantile(numbers, marks.tolist(), share=share, epsilon=epsilon * parts["choice"])
     part = exact(float(share)).limit_denominator(100_000)
     ordered = np.sort(numbers)

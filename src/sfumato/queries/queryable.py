@@ -1,4 +1,4 @@
-"""Declared domains: what a column can hold, said by the publisher and never read off the rows.
+"""Rows by declared domains: which group a cell belongs to.
 
 A cell outside its domain does not stop an answer, for a refusal would tell of the record that caused it: numbers are
 clamped, strange categories and missing numbers are left out.
@@ -6,8 +6,6 @@ clamped, strange categories and missing numbers are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
 from math import ceil, floor, log2
 
 import numpy as np
@@ -15,102 +13,40 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes, Table
-from sfumato.describe.spans import Ends
-from sfumato.ground.arguments import above, number
+from sfumato.describe.domains import Domain, Numbers
 from sfumato.ground.errors import ParameterError
 
 MOST_BINS = 2**20
 """No domain and no product of domains may have more groups than this."""
-LARGEST = 1e100
-"""Bounds beyond this are refused: their squares must still be numbers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
-    """Every number from ``low`` to ``high``."""
+def queryable(domain: Domain | None) -> Domain | None:
+    """A domain that can be asked about; one of too many groups is refused."""
+    if isinstance(domain, Numbers) and domain.grid is not None and (domain.high - domain.low) / domain.grid > MOST_BINS:
+        raise ParameterError(f"grid must make at most {MOST_BINS} parts of the range, not {domain.grid:g}")
+    return domain
 
-    low: float
-    """The smallest that counts; smaller ones count as this."""
-    high: float
-    """The largest that counts."""
-    grid: float | None = None
-    """How wide groups are, from ``low``; when absent 1 for up to 1,000 whole numbers, else a 1,000th of the range."""
 
-    def __post_init__(self) -> None:
-        if number("low", self.low) >= number("high", self.high):
-            raise ParameterError(f"high must be above low, not {self.high:g} where low is {self.low:g}")
-        if max(abs(self.low), abs(self.high)) > LARGEST or self.high - self.low < 1 / LARGEST:
-            raise ParameterError(f"low and high must be at least {1 / LARGEST:g} apart and within {LARGEST:g} of 0")
-        if self.grid is not None:
-            above("grid", self.grid, 0)
-            if (self.high - self.low) / self.grid > MOST_BINS:
-                raise ParameterError(f"grid must make at most {MOST_BINS} parts of the range, not {self.grid:g}")
+def candidates(domain: Numbers) -> NDArray[np.float64]:
+    """What a quantile can be: marks as fine as they are without a declared width of groups."""
+    return Numbers(low=domain.low, high=domain.high).marks
 
-    @property
-    def step(self) -> float:
-        """How far apart the marks are."""
-        if self.grid is not None:
-            return self.grid
-        width = self.high - self.low
-        return 1.0 if float(self.low).is_integer() and width <= 1000 else width / 1000
 
-    @property
-    def marks(self) -> NDArray[np.float64]:
-        """Multiples of the step above ``low``, and ``high``: the edges of the groups."""
-        many = max(ceil((self.high - self.low) / self.step - 1e-9), 1)
-        return np.append(np.minimum(self.low + np.arange(many) * self.step, self.high), self.high)
+def parted(domain: Numbers, bins: int) -> Numbers:
+    """The same numbers in so many equal parts."""
+    return Numbers(low=domain.low, high=domain.high, grid=(domain.high - domain.low) / bins)
 
-    @property
-    def candidates(self) -> NDArray[np.float64]:
-        """What a quantile can be: marks as fine as they are without a declared width of groups."""
-        return Numbers(low=self.low, high=self.high).marks
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the groups between marks."""
-        ends = Ends(low=self.low, high=self.high, low_known=True, high_known=True)
-        spans = list(pairwise(self.marks.tolist()))
-        return tuple(ends.named(span, first=not n, last=n == len(spans) - 1) for n, span in enumerate(spans))
-
-    def parted(self, bins: int) -> Numbers:
-        """The same numbers in so many equal parts."""
-        return Numbers(low=self.low, high=self.high, grid=(self.high - self.low) / bins)
-
-    def codes(self, cells: pl.Series) -> Codes:
-        """Each row's group; -1 where there is no number."""
+def codes_in(domain: Domain, cells: pl.Series) -> Codes:
+    """Each row's group; -1 where there is no number, or no declared text."""
+    if isinstance(domain, Numbers):
         found = numbers_in(cells)
-        marks = self.marks
-        place = np.searchsorted(marks[1:-1], np.clip(np.nan_to_num(found), self.low, self.high), side="right")
+        inner = domain.marks[1:-1]
+        place = np.searchsorted(inner, np.clip(np.nan_to_num(found), domain.low, domain.high), side="right")
         return np.where(np.isnan(found), -1, place).astype(np.int32)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Categories:
-    """One of some texts."""
-
-    values: tuple[str, ...]
-    """All of them; a cell that is none of them belongs to no group."""
-
-    def __post_init__(self) -> None:
-        if isinstance(self.values, str) or not all(isinstance(value, str) for value in self.values):
-            raise ParameterError("values must be a tuple of texts")
-        object.__setattr__(self, "values", tuple(self.values))
-        if not self.values or len(set(self.values)) < len(self.values):
-            raise ParameterError("values must be different texts, at least one")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the groups."""
-        return self.values
-
-    def codes(self, cells: pl.Series) -> Codes:
-        """Each row's group; -1 where the cell is no declared text."""
-        known = pl.Series(list(self.values), dtype=pl.String)
-        places = pl.Series(range(len(self.values)), dtype=pl.Int32)
-        return texts_in(cells).replace_strict(known, places, default=-1).fill_null(-1).to_numpy().astype(np.int32)
-
-
-Domain = Numbers | Categories
+    known = pl.Series(list(domain.values), dtype=pl.String)
+    places = pl.Series(range(len(domain.values)), dtype=pl.Int32)
+    return texts_in(cells).replace_strict(known, places, default=-1).fill_null(-1).to_numpy().astype(np.int32)
 
 
 def present(table: Table, name: str) -> pl.Series:
@@ -167,7 +103,7 @@ def group_codes(columns: list[tuple[Domain, pl.Series]], rows: int) -> tuple[NDA
     """Each row's place in the product of domains, the last one varying fastest; -1 outside of any of them."""
     place, many = np.zeros(rows, np.int64), 1
     for domain, cells in columns:
-        codes, size = domain.codes(cells), len(domain.labels)
+        codes, size = codes_in(domain, cells), len(domain.labels)
         place = np.where((place < 0) | (codes < 0), -1, place * size + codes)
         many *= size
     return place, many

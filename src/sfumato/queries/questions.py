@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from sfumato.budget.events import Event, Pure, Sequential
+from sfumato.describe.domains import Categories, Domain, Numbers
 from sfumato.ground.arguments import between, one_of, text
 from sfumato.ground.errors import ParameterError
 from sfumato.queries.conditions import Condition, check_condition
-from sfumato.queries.queryable import MOST_BINS, Categories, Domain, Numbers
+from sfumato.queries.queryable import MOST_BINS, queryable
 
 Kind = Literal["count", "sum", "mean", "variance", "quantile"]
 PARTS: dict[Kind, dict[str, Fraction]] = {
@@ -91,6 +92,8 @@ def check_domains(domains: Any) -> None:
     """Refuse what declares no domains."""
     if not isinstance(domains, Mapping) or not all(isinstance(one, Domain) for one in domains.values()):
         raise ParameterError("domains must give each column Numbers or Categories")
+    for one in domains.values():
+        queryable(one)
 
 
 def groups_of(question: Question, known: dict[str, Domain]) -> list[Domain]:

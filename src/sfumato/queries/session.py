@@ -14,13 +14,14 @@ from sfumato.budget.events import Event, exactly
 from sfumato.budget.ledger import Ledger
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
+from sfumato.describe.domains import Domain, Numbers
 from sfumato.ground.arguments import at_least, between, text
 from sfumato.ground.errors import DataError, ParameterError, unknown_column
 from sfumato.queries import estimates
 from sfumato.queries.answers import Answer, Estimate
 from sfumato.queries.conditions import Condition, columns_of, holding
 from sfumato.queries.quantiles import quantile
-from sfumato.queries.queryable import Domain, Numbers, group_codes, grouped, present, readable
+from sfumato.queries.queryable import group_codes, grouped, parted, present, readable
 from sfumato.queries.queryable import numbers_in as as_numbers
 from sfumato.queries.questions import (
     Aggregate,
@@ -107,7 +108,7 @@ class Session:
             at_least("bins", bins, 1)
             if not isinstance(found, Numbers):
                 raise ParameterError(f"bins must be absent: {column!r} is declared with values, not with low and high")
-            found = found.parted(bins)
+            found = parted(found, bins)
         asked = Question(
             aggregates=(Aggregate(kind="count"),), by=(column,), where=condition(where), domains={column: found}
         )

@@ -13,11 +13,7 @@ import typer
 
 from sfumato.cli.main import app
 from sfumato.ground import errors
-from sfumato.workflow.attack_catalog import ATTACKS, QUICK
-from sfumato.workflow.catalog import catalog
-from sfumato.workflow.item_catalog import ITEM_ALGORITHMS
-from sfumato.workflow.item_requirements import ITEM_PARTS
-from sfumato.workflow.private_catalog import PRIVATE
+from sfumato.workflow.catalog.listing import algorithm_rows, attack_rows, metric_rows, model_rows
 
 _WIDTH = 100
 _NOTE = "<!-- Written by `python -m sfumato.testing.docs docs/reference`. Edit the code, not this page. -->"
@@ -49,19 +45,10 @@ def commands_page() -> str:
 
 def catalog_page() -> str:
     """Every model, metric and algorithm that a plan can name."""
-    known = catalog()
-    parts = (*known.models.values(), *ITEM_PARTS)
-    models = ((f"`{part.make.name}`", _first(part.make), f"`{part.plan}`") for part in parts)
-    metrics = (
-        (f"`{name}`", _first(make), make.direction, f"{make.low:g} to {make.high:g}")
-        for name, make in known.metrics.items()
-    )
-    every = {**known.algorithms, **ITEM_ALGORITHMS, **PRIVATE}
-    algorithms = ((f"`{name}`", _first(run)) for name, run in every.items())
-    made = {name: make(20) for name, make in ATTACKS.items()}
-    attacks = (
-        (f"`{name}`", one.threat, _first(type(one)), "yes" if name in QUICK else "") for name, one in made.items()
-    )
+    models = ((f"`{name}`", holds, f"`{plan}`") for name, holds, plan in model_rows())
+    metrics = ((f"`{name}`", *rest) for name, *rest in metric_rows())
+    algorithms = ((f"`{name}`", does) for name, does in algorithm_rows())
+    attacks = ((f"`{name}`", *rest) for name, *rest in attack_rows())
     return _page(
         [
             "# Catalog",

@@ -64,6 +64,7 @@ class LossMetric(_CellMetric):
     """
 
     name: ClassVar[str] = "loss"
+    needs: ClassVar[tuple[str, ...]] = ("sizes",)
 
     def cost(self, ruler: Ruler) -> Reals:
         """(size - 1) / (total - 1), or width / total."""
@@ -82,6 +83,7 @@ class NCP(_CellMetric):
     """
 
     name: ClassVar[str] = "ncp"
+    needs: ClassVar[tuple[str, ...]] = ("sizes",)
 
     def cost(self, ruler: Ruler) -> Reals:
         """Size / total, 0 for one leaf."""

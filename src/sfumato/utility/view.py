@@ -92,7 +92,7 @@ class Metric(Protocol):
     high: ClassVar[float]
     """The largest value it can have (may be infinite)."""
     needs: ClassVar[tuple[str, ...]]
-    """What it reads beside class sizes: ``target``, or the name of an additive measure."""
+    """What it reads beside class sizes: ``target``, ``sizes`` of labels in their domain, or an additive measure."""
 
     def measure(self, view: View) -> float:
         """The value for a release."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.manifest import plain
+from sfumato.data.files import read
 from sfumato.data.itemized import set_column
 from sfumato.data.table import Column, Table
 from sfumato.group.assembled import ItemPart, assembled
@@ -17,8 +19,8 @@ from sfumato.group.transactions import Secret, Transactions
 from sfumato.models.item_model import ItemModel
 from sfumato.verification.attack_figures import attacks_fit
 from sfumato.verification.checks import Check, rounded
+from sfumato.verification.verifying import same_columns, shape
 
-KIND = "itemized"
 ITEM_TYPES = ("set", "trajectory")
 
 
@@ -71,7 +73,16 @@ def secret_of(column: Column) -> Secret:
     return Secret(name=column.name, codes=codes.astype(np.int32), values=column.present)
 
 
-def item_checks(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Iterable[Check]:
+def item_checks(folder: Path, manifest: Mapping[str, Any], path: Path, *, known: KnownItems) -> Iterable[Check]:
+    """The checks of a release of paths, sets and mixed records."""
+    delimiter = "," if path.suffix == ".csv" else None
+    table = read(path, missing=tuple(map(str, manifest["data"]["missing"])), delimiter=delimiter)
+    yield from shape(folder, manifest, table)
+    if same_columns(manifest, table):
+        yield from _claims(manifest, table, known)
+
+
+def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Iterable[Check]:
     """Claims are recomputed and are what the plan asks for; roles, counts and figures fit together."""
     columns, plan = manifest["data"]["columns"], manifest["plan"]
     yield from _roles(columns, plan)

@@ -89,14 +89,13 @@ def losses(manifest: Mapping[str, Any], classes: Classes, known: Metrics) -> dic
     sized = all("sizes" in columns[name] for name in classes.quasi)
     view = _view(manifest, classes)
     k = max((int(c["parameters"]["k"]) for c in manifest["claims"] if c["model"] == "k-anonymity"), default=1)
+    given = {"sizes"} if sized else set[str]()
+    given |= {"target"} if view.target is not None else set()
     found: dict[str, float] = {}
     for name in manifest["utility"]:
         metric = known.metric(name, k=k)
-        if name in ("loss", "ncp") and not sized:
-            continue
-        if "leaf_bits" in metric.needs or ("target" in metric.needs and view.target is None):
-            continue
-        found[name] = metric.measure(view)
+        if set(metric.needs) <= given:
+            found[name] = metric.measure(view)
     return found
 
 

@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import from_json
+from sfumato.data.files import read
 from sfumato.data.table import Table
+from sfumato.describe.domains import DECLARING
 from sfumato.describe.spans import Ends, read_interval
 from sfumato.describe.taxonomy import TOP
+from sfumato.verification.checks import Check
 from sfumato.verification.losses import misruled
+from sfumato.verification.verifying import same_columns, shape
 
-KIND = "differentially private"
 DIFFERENTIAL = "differential-privacy"
 NEIGHBOURS = "one record added or removed"
 COUNT = "count"
 """The column of counts, and its role."""
 _PUBLISHED = ("quasi", "target")
 _ROLES = {*_PUBLISHED, COUNT}
-_DECLARED = ("intervals", "grown", "groups", "file", "attribute", "tree", "bundled")
-"""The hierarchies of a plan that say the whole domain; all others are read off the rows."""
 
 
-def private_checks(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]) -> Iterable[Any]:
+def private_checks(folder: Path, manifest: Mapping[str, Any], path: Path) -> Iterable[Check]:
+    """The checks of a differentially private release."""
+    table = _noisy(path)
+    yield from shape(folder, manifest, table)
+    if same_columns(manifest, table):
+        yield from _stated(manifest, table, Check)
+
+
+def _noisy(path: Path) -> Table:
+    """The rows of a private release, of which there may be none: noise can take away the last one."""
+    if path.suffix == ".parquet":
+        frame = pl.read_parquet(path.read_bytes())
+        return read(path) if frame.height else Table(frame=frame)
+    if path.suffix != ".csv":
+        return read(path)
+    head, _, rows = path.read_text(encoding="utf-8").partition("\n")
+    if rows.strip():
+        return read(path, delimiter=",")
+    return Table(frame=pl.DataFrame(schema=dict.fromkeys(next(csv.reader([head]), []), pl.String)))
+
+
+def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]) -> Iterable[Any]:
     """The budget adds up, domains are declared, and every released label lies in them."""
     plan = manifest["plan"]
     asked = Fraction(str(plan["privacy"]["epsilon"]))
@@ -74,7 +98,7 @@ def _declared(spec: Mapping[str, Any], name: str, domains: Mapping[str, Any]) ->
         target = domains["target"]
         return bool(target["name"] == name and spec.get("values") == len(target["values"]))
     if spec.get("hierarchy"):
-        return spec["hierarchy"] in _DECLARED
+        return spec["hierarchy"] in DECLARING
     return bool(spec.get("values"))
 
 

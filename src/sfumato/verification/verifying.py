@@ -1,68 +1,32 @@
-"""Verifying a bundle: every claim of the manifest, recomputed from the data file."""
+"""Verifying a bundle: whatever its manifest states, recomputed from the bytes of its data files."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import polars as pl
 from polars.exceptions import PolarsError
 
-from sfumato.bundle.manifest import load, plain, seal_holds
-from sfumato.bundle.published import Published, count_column
+from sfumato.bundle.manifest import load, seal_holds
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
-from sfumato.data.files import read
 from sfumato.data.table import Table
-from sfumato.describe.roles import Role
 from sfumato.ground.errors import BundleError, SfumatoError
-from sfumato.ground.shares import rows_within
-from sfumato.group.classes import Classes
-from sfumato.models.verdict import Model
-from sfumato.utility.view import Metric
-from sfumato.verification.attack_figures import attacks_fit
-from sfumato.verification.checks import Check, Verification, rounded, same, shown
-from sfumato.verification.consistency import consistent, evidence_fits
-from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
-from sfumato.verification.item_checks import KIND as ITEMIZED
-from sfumato.verification.item_checks import KnownItems, item_checks
-from sfumato.verification.judging import claim, smallest
-from sfumato.verification.losses import labels_fit, losses
-from sfumato.verification.private_checks import KIND, private_checks
-from sfumato.verification.trail_checks import trail_fits
+from sfumato.verification.checks import Check, Verification, same
+
+KindChecks = Callable[[Path, Mapping[str, Any], Path], Iterable[Check]]
+"""What is looked at in a bundle of one kind: given its folder, its manifest and its data file."""
 
 
-class Known(Protocol):
-    """Whoever turns the manifest's names into models and metrics, and its plan into models."""
+def verify_bundle(folder: Path, checks_of: Callable[[Mapping[str, Any]], KindChecks]) -> Verification:
+    """Re-read the data file and the manifest, and recompute whatever the manifest states.
 
-    def model(self, name: str, parameters: Mapping[str, Any]) -> Model:
-        """A model from its name and parameters."""
-
-    def metric(self, name: str, *, k: int = 1) -> Metric:
-        """A metric from its name."""
-
-    def stated(self, *, target: bool) -> list[str]:
-        """The metrics that every manifest states."""
-
-    def risk(self, classes: Classes) -> dict[str, Any]:
-        """Re-identification risks of classes."""
-
-    @property
-    def items(self) -> KnownItems:
-        """Whoever knows the models of paths and sets."""
-
-
-Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[tuple[str, dict[str, Any]]]]
-"""The models, with parameters, that a manifest's plan asks for."""
-
-
-def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
-    """Re-read the data file and the manifest, and recompute whatever the manifest states."""
+    ``checks_of`` gives the checks of the kind of release that a manifest describes.
+    """
     manifest = load(folder / MANIFEST)
     found: list[Check] = []
     try:
-        for check in _checks(folder, manifest, known, asked):
+        for check in _checks(folder, manifest, checks_of):
             found.append(check)  # noqa: PERF402  what was seen before a failure is kept
     except BundleError:
         raise
@@ -74,96 +38,15 @@ def verify_bundle(folder: Path, known: Known, asked: Asked) -> Verification:
     return Verification(folder=folder.name, checks=tuple(found))
 
 
-def _checks(folder: Path, manifest: dict[str, Any], known: Known, asked: Asked) -> Iterable[Check]:
+def _checks(
+    folder: Path, manifest: dict[str, Any], checks_of: Callable[[Mapping[str, Any]], KindChecks]
+) -> Iterable[Check]:
     data = manifest["data"]
-    path = _member(folder, str(data["file"]), "data file")
+    path = member(folder, str(data["file"]), "data file")
     yield same("seal of the manifest", seal_holds(manifest), True)
     yield same("bytes of the data file", sha256(path), data["sha256"])
     yield _report(folder, manifest)
-    if manifest.get("kind") == KIND:
-        yield from _private(folder, manifest, path)
-        return
-    if manifest.get("kind") == ITEMIZED:
-        yield from _itemized(folder, manifest, path, known)
-        return
-    published = Published.from_json(data)
-    files = [str(data["file"]), *([str(data["apart"]["file"])] if published.apart else [])]
-    yield same("files that do not belong here", _strangers(folder, files), [])
-    table = _read(path, published)
-    yield same("columns", list(table.names), [column.name for column in published.columns])
-    yield same("rows", table.rows, published.rows)
-    if list(table.names) != [column.name for column in published.columns]:
-        return
-    yield from consistent(manifest, published, Check)
-    yield from _identifiers(manifest, published)
-    groups: Classes | None = None
-    if published.apart is not None:
-        sensitive = _member(folder, files[1], "file of sensitive values")
-        yield same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
-        values = _read(sensitive, published)
-        wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
-        yield same("columns of the sensitive values", list(values.names), wanted)
-        if list(values.names) != wanted:
-            return
-        groups = groups_apart(table, values, published.apart)
-        alike = counted_alike(groups, values, published.apart)
-        yield same("groups have as many rows as sensitive values", alike, True)
-    yield from _counts(manifest, table, published, (known, asked), groups)
-
-
-def _private(folder: Path, manifest: dict[str, Any], path: Path) -> Iterable[Check]:
-    """The checks of a differentially private bundle."""
-    data = manifest["data"]
-    yield same("files that do not belong here", _strangers(folder, [str(data["file"])]), [])
-    table = _noisy(path)
-    names = [column["name"] for column in data["columns"]]
-    yield same("columns", list(table.names), names)
-    yield same("rows", table.rows, data["rows"])
-    if list(table.names) == names:
-        yield from private_checks(manifest, table, Check)
-
-
-def _itemized(folder: Path, manifest: dict[str, Any], path: Path, known: Known) -> Iterable[Check]:
-    """The checks of a bundle with paths or sets."""
-    data = manifest["data"]
-    yield same("files that do not belong here", _strangers(folder, [str(data["file"])]), [])
-    delimiter = "," if path.suffix == ".csv" else None
-    table = read(path, missing=tuple(map(str, data["missing"])), delimiter=delimiter)
-    names = [column["name"] for column in data["columns"]]
-    yield same("columns", list(table.names), names)
-    yield same("rows", table.rows, data["rows"])
-    if list(table.names) == names:
-        yield from item_checks(manifest, table, known.items)
-
-
-def _noisy(path: Path) -> Table:
-    """The rows of a private release, of which there may be none: noise can take away the last one."""
-    if path.suffix == ".parquet":
-        frame = pl.read_parquet(path.read_bytes())
-        return read(path) if frame.height else Table(frame=frame)
-    if path.suffix != ".csv":
-        return read(path)
-    head, _, rows = path.read_text(encoding="utf-8").partition("\n")
-    if rows.strip():
-        return read(path, delimiter=",")
-    return Table(frame=pl.DataFrame(schema=dict.fromkeys(next(csv.reader([head]), []), pl.String)))
-
-
-def _member(folder: Path, name: str, what: str) -> Path:
-    """A file of the bundle; one outside it is never read."""
-    path = folder / name
-    if path.name != name or not path.is_file():
-        raise BundleError(f"{folder} is not whole: its {what} {name!r} is missing")
-    return path
-
-
-def _read(path: Path, published: Published) -> Table:
-    delimiter = "," if path.suffix == ".csv" else None
-    return read(path, missing=published.missing, delimiter=delimiter)
-
-
-def _strangers(folder: Path, files: list[str]) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name not in (*files, MANIFEST, REPORT))
+    yield from checks_of(manifest)(folder, manifest, path)
 
 
 def _report(folder: Path, manifest: dict[str, Any]) -> Check:
@@ -172,77 +55,24 @@ def _report(folder: Path, manifest: dict[str, Any]) -> Check:
     return same("bytes of the report", found, manifest["report"]["sha256"])
 
 
-def _identifiers(manifest: dict[str, Any], published: Published) -> Iterable[Check]:
-    keyed = {name for name, spec in manifest["plan"]["columns"].items() if spec.get("pseudonym") == "keyed"}
-    open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
-    hidden = [c.name for c in published.columns if c.role is Role.DROP]
-    yield same("identifiers that are published openly", open_names + hidden, [])
-    roles = {name: str(role) for name, role in published.schema.roles.items()}
-    planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
-    yield same("roles of the columns", roles, planned)
+def member(folder: Path, name: str, what: str) -> Path:
+    """A file of the bundle; one outside it is never read."""
+    path = folder / name
+    if path.name != name or not path.is_file():
+        raise BundleError(f"{folder} is not whole: its {what} {name!r} is missing")
+    return path
 
 
-def _counts(
-    manifest: dict[str, Any], table: Table, published: Published, names: tuple[Known, Asked], groups: Classes | None
-) -> Iterable[Check]:
-    known, asked = names
-    models = [known.model(c["model"], c["parameters"]) for c in manifest["claims"]]
-    classes = evidence(table, published, counted=[name for model in models for name in model.columns])
-    judged = required(classes, published)
-    reading = manifest["plan"]["privacy"].get("reading", "strict")
-    for model, stated in zip(models, manifest["claims"], strict=True):
-        found = plain(claim(model, stated["parameters"], groups or judged, reading).to_json())
-        yield _claim(found, stated)
-    stated_models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
-    yield same(
-        "claims are what the plan asks for",
-        plain(asked(manifest["plan"], published, manifest["claims"])),
-        plain(stated_models),
-    )
-    yield same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
-    yield _suppression(manifest, classes, published)
-    yield same("risk", rounded(known.risk(judged)), rounded(manifest["risk"]))
-    yield from evidence_fits(manifest, published, classes, Check)
-    yield from labels_fit(manifest, classes, Check)
-    yield from trail_fits(manifest, classes, Check)
-    yield from _utility(manifest, classes, known)
+def shape(folder: Path, manifest: Mapping[str, Any], table: Table, apart: Iterable[str] = ()) -> Iterable[Check]:
+    """No file is there that the manifest does not name, and the data have the columns and rows that it states."""
+    data = manifest["data"]
+    known = (str(data["file"]), *apart, MANIFEST, REPORT)
+    strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
+    yield same("files that do not belong here", strange, [])
+    yield same("columns", list(table.names), [column["name"] for column in data["columns"]])
+    yield same("rows", table.rows, data["rows"])
 
 
-def _suppression(manifest: dict[str, Any], classes: Classes, published: Published) -> Check:
-    stated = manifest["suppression"]
-    stars = int(classes.sizes[all_stars(classes)].sum())
-    if stated["how"] == "remove":
-        found = {"rows": stated["of"] - published.rows, "of": stated["of"]}
-    else:
-        found = {"rows": stars if stated["rows"] else 0, "of": published.rows}
-    alike = same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
-    within = 0 <= found["rows"] <= rows_within(stated["limit"], stated["of"])
-    if alike.holds and not within:
-        return Check(what=alike.what, holds=False, detail=f"{found['rows']} are not within the limit {stated['limit']}")
-    if published.exempt and stars not in (0, stated["rows"], published.rows):
-        detail = f"{stars} rows of nothing but * are exempt from the requirement, but {stated['rows']} are stated"
-        return Check(what=alike.what, holds=False, detail=detail)
-    return alike
-
-
-def _utility(manifest: dict[str, Any], classes: Classes, known: Known) -> Iterable[Check]:
-    target = any(column["role"] == "target" for column in manifest["data"]["columns"])
-    absent = [name for name in known.stated(target=target) if name not in manifest["utility"]]
-    yield same("metrics that are not stated", absent, [])
-    yield from attacks_fit(manifest)
-    found = losses(manifest, classes, known)
-    for name, value in found.items():
-        stated = manifest["utility"][name]
-        yield same(f"utility: {name}", rounded(value), rounded(stated))
-
-
-def _claim(found: dict[str, Any], stated: Mapping[str, Any]) -> Check:
-    """A claim holds here if it is met by the data and is stated exactly as found."""
-    different = [key for key in sorted({*found, *stated}) if rounded(found.get(key)) != rounded(stated.get(key))]
-    what = f"claim {stated.get('model')}"
-    detail = f"required {found['sense']} {shown(found['limit'])}, reached {shown(found['reached'])}"
-    if not found["holds"]:
-        detail += f"; {found['classes_failing']} classes fail"
-    if different:
-        detail += "; the manifest differs in " + ", ".join(f"{key} ({shown(stated.get(key))})" for key in different)
-    return Check(what=what, holds=bool(found["holds"]) and not different, detail=detail)
+def same_columns(manifest: Mapping[str, Any], table: Table) -> bool:
+    """Whether the data have the stated columns, so that it makes sense to look on."""
+    return list(table.names) == [column["name"] for column in manifest["data"]["columns"]]

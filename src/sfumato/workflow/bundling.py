@@ -1,22 +1,90 @@
-"""Writing a bundle: complete and verified from its bytes, or not at all."""
+"""The files of a bundle: data, manifest, report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version as version_of
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from sfumato.bundle.staging import staged
-from sfumato.ground.errors import ClaimRefuted
-from sfumato.verification.checks import Verification
+import polars as pl
+
+from sfumato.bundle.manifest import SCHEMA, dump, seal
+from sfumato.bundle.staging import MANIFEST, REPORT, refuse_existing, sha256
+from sfumato.data.files import rendered
+from sfumato.ground.errors import BundleError, PlanError
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato.workflow.plan.plan import Plan
+    from sfumato.workflow.released import Release
 
 
-def write_bundle(folder: str | Path, filled: Callable[[Path], Verification], *, force: bool) -> Verification:
-    """Let a bundle be put into a temporary folder, and keep it only if everything in it holds."""
-    place = Path(folder)
-    with staged(place, force=force) as work:
-        checked = filled(work)
-        if not checked.holds:
-            wrong = next(check for check in checked.checks if not check.holds)
-            raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
-    return replace(checked, folder=place.name)
+def filled(made: Release, folder: Path, report: str) -> None:
+    """Put all files of a bundle into an empty folder; the manifest comes last and names the others' digests."""
+    digests = {}
+    for stem, rows in made.kind.files(made).items():
+        path = folder / f"{stem}.{made.plan.output_format}"
+        path.write_bytes(rendered(rows, path.name))
+        digests[path.name] = sha256(path)
+    (folder / REPORT).write_text(report, encoding="utf-8")
+    stated = manifest(made, digests, report=sha256(folder / REPORT))
+    (folder / MANIFEST).write_text(dump(stated), encoding="utf-8")
+
+
+def manifest(made: Release, files: Mapping[str, str], *, report: str) -> dict[str, Any]:
+    """What the bundle states about itself, sealed; ``files`` are the data files' names and digests."""
+    kind = made.kind
+    return seal(
+        {
+            "sfumato": __version__,
+            "schema": SCHEMA,
+            **({} if kind.stated is None else {"kind": kind.stated}),
+            "made": datetime.now(UTC).date().isoformat(),
+            "marks": made.marks,
+            "plan": made.plan.public(),
+            **kind.manifest(made, files),
+            "report": {"file": REPORT, "sha256": report},
+        }
+    )
+
+
+def versions(*names: str) -> dict[str, str]:
+    """The versions of Python and of the packages that a release was made with."""
+    return {"python": platform.python_version()} | {name: version_of(name) for name in names}
+
+
+def as_written(rows: pl.DataFrame, format_: str, missing: Sequence[str]) -> pl.DataFrame:
+    """The rows as their file has them: a text file has no nulls, so the missing marker is written."""
+    holes = [name for name in rows.columns if rows[name].null_count()]
+    if format_ != "csv" or not holes:
+        return rows
+    return rows.with_columns(pl.col(holes).cast(pl.String).fill_null(missing[0]))
+
+
+def refuse_output(folder: Path, inside: Path | None, *, force: bool) -> None:
+    """Refuse an output folder, or a place of the inside report, before any work is done."""
+    refuse_existing(folder, force=force)
+    if inside is not None and folder.resolve() in inside.resolve().parents:
+        raise BundleError(
+            f"the inside report {inside} must not lie inside the bundle {folder}: it is not to be published"
+        )
+    if inside is not None and inside.exists() and not force:
+        raise BundleError(f"{inside} exists already; name another file with --inside, or replace it with --force")
+    if inside is not None and not inside.resolve().parent.is_dir():
+        raise BundleError(f"{inside} cannot be written: {inside.parent} is no folder")
+    parent = next(p for p in folder.resolve().parents if p.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")
+
+
+def refuse_key_inside(plan: Plan, folder: Path) -> None:
+    """Refuse to write a bundle around the key of its pseudonyms."""
+    for name, column in plan.columns.items():
+        if column.pseudonym is not None:
+            key = plan.folder / column.pseudonym["key_file"]
+            if folder.resolve() in key.resolve().parents:
+                raise PlanError(f"columns.{name}.pseudonym.key_file: the key must not lie inside the bundle {folder}")

@@ -10,23 +10,20 @@ from typing import Any
 import polars as pl
 
 from sfumato.budget.ledger import Ledger
-from sfumato.data.files import read
 from sfumato.data.table import Table
-from sfumato.describe.paths import Paths
-from sfumato.describe.ranges import Grown, Intervals
+from sfumato.describe.domains import Categories, Domain
 from sfumato.describe.roles import Role
-from sfumato.describe.texts import OrderedGroups
 from sfumato.ground.errors import DataError, ParameterError, PlanError, listed, nearest
 from sfumato.queries.answers import Answer
 from sfumato.queries.conditions import columns_of
-from sfumato.queries.queryable import Categories, Domain, Numbers
+from sfumato.queries.queryable import queryable
 from sfumato.queries.questions import Question
 from sfumato.queries.session import Session
 from sfumato.queries.sql import parse_question
-from sfumato.workflow.columns import ColumnPlan
-from sfumato.workflow.hierarchies import builder
-from sfumato.workflow.making import load_table
-from sfumato.workflow.plan import Plan
+from sfumato.workflow.loading import load_table, read_file
+from sfumato.workflow.plan.builders import builder
+from sfumato.workflow.plan.column_plan import ColumnPlan
+from sfumato.workflow.plan.plan import Plan
 
 
 def query(
@@ -85,7 +82,7 @@ def _header(plan: Plan, path: Path) -> pl.DataFrame:
         return made.rename(dict(zip(made.columns, source.names or made.columns, strict=True)))
     names: Sequence[str] = source.names
     if not names and source.header:
-        first = read(
+        first = read_file(
             path,
             delimiter=source.delimiter,
             quote=source.quote,
@@ -117,16 +114,18 @@ def _domain(plan: Plan, name: str, column: ColumnPlan) -> Domain | None:
     if column.hierarchy is None:
         return None
     path = f"columns.{name}.hierarchy"
-    made = builder(column.hierarchy, path, plan.folder)
-    if isinstance(made, Paths | OrderedGroups):
-        return Categories(values=tuple(dict.fromkeys((*made.declared(), *missing))))
-    if not isinstance(made, Intervals | Grown) or made.low is None or made.high is None:
-        return None
-    grid = made.grid if isinstance(made, Grown) else (made.widths[0] if made.widths else None)
     try:
-        return Numbers(low=made.low, high=made.high, grid=grid)
+        declared = builder(column.hierarchy, path, plan.folder).declared()
+        return queryable(_with_missing(declared, missing))
     except ParameterError as error:
         raise PlanError(f"{path}: {error}") from None
+
+
+def _with_missing(declared: Domain | None, missing: Sequence[str]) -> Domain | None:
+    """A missing text may be asked for like any other."""
+    if not isinstance(declared, Categories):
+        return declared
+    return Categories(values=tuple(dict.fromkeys((*declared.values, *missing))))
 
 
 def _refuse_columns(question: Question, plan: Plan) -> None:

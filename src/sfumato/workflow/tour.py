@@ -5,20 +5,20 @@ from __future__ import annotations
 import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.identity.linkage import Links, link
+from sfumato.bundle.claims import titled
 from sfumato.data.files import write
 from sfumato.datasets.synthetic_patients import patients
 from sfumato.ground.errors import BundleError
 from sfumato.ground.work import Work
-from sfumato.models.verdict import titled
-from sfumato.workflow.making import release
-from sfumato.workflow.plan import Plan
-from sfumato.workflow.release import Release
+from sfumato.workflow.kinds.table.table_release import TableRelease
+from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.walk import release
 
 PLAN = """\
 # The tour's plan: a hospital's patients, published for research.
@@ -100,9 +100,9 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
         (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     except OSError as error:
         raise BundleError(f"{folder} cannot be written: {error.strerror}") from error
-    made = release(Plan.parse(tomllib.loads(PLAN), folder=folder), work=work)
-    checked = made.write(bundle, force=True)
-    made.write_inside(folder / "inside.html")
+    made = cast("TableRelease", release(Plan.parse(tomllib.loads(PLAN), folder=folder), work=work))
+    checked = made.write(bundle, force=True, work=work)
+    made.write_inside(folder / "inside.html", work=work)
     before = link(table, table, KNOWN)
     after = _attacked(made, table)
     tells = next(one for one in made.audit.findings if one.attack == Homogeneity.name)
@@ -119,7 +119,7 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
     )
 
 
-def _attacked(made: Release, register: pl.DataFrame) -> Links:
+def _attacked(made: TableRelease, register: pl.DataFrame) -> Links:
     """The adversary rewrites his register by what the released labels say, and joins."""
     problem = made.prepared.problem
     reading = {}

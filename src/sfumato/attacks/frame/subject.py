@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.attacks.frame.promises import READERS, Promise, Reader, promises
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 
@@ -71,6 +72,13 @@ class Subject:
     """The columns whose values are numbers."""
     means: frozenset[str] = frozenset()
     """The columns that show means of groups: numbers that cover nobody, so that no class can be read."""
+    readers: Mapping[str, Reader] = field(default_factory=lambda: READERS)
+    """How claims are read, by model."""
+
+    @cached_property
+    def promises(self) -> tuple[Promise, ...]:
+        """What the claims promise about an adversary."""
+        return promises(self.claims, self.readers)
 
     @cached_property
     def classes(self) -> tuple[Codes, Ints, Ints]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.assignment import Reals, Shown, codes_of, likely, right, shown
-from sfumato.attacks.frame.promises import promised
+from sfumato.attacks.frame.promises import allowed
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least
@@ -82,7 +82,7 @@ class Composition:
             control=self._control(first, second, one, other, chance),
             limit=limit,
             worst=float(both.max()) if both.size else None,
-            figures=promised(first, column, len(one.values))
+            figures=allowed(first.promises, column, len(one.values))
             | {
                 "one_value_left": float(sure.mean()) if len(truth) else 0.0,
                 "values_left": float((both > 0).sum(axis=1).mean()) if len(truth) else 0.0,

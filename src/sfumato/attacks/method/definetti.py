@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.assignment import Reals, Shown, by_label, codes_of, homes, likely, pooled, right, shown
-from sfumato.attacks.frame.promises import promised
+from sfumato.attacks.frame.promises import allowed
 from sfumato.attacks.frame.subject import Ints, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.attacks.method.naive_bayes import Entries, Learned, assign, learn
@@ -104,7 +104,7 @@ class DeFinetti:
             control=self._control(subject, learned, found, reader, column, chance),
             limit=limit,
             worst=float(scores.max()) if scores.size else None,
-            figures=promised(subject, column, len(found.values))
+            figures=allowed(subject.promises, column, len(found.values))
             | {
                 "by_group": float(naive.mean()) if len(truth) else 0.0,
                 "by_all_rows_that_fit": float(rows.mean()) if len(truth) else 0.0,

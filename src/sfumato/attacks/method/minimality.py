@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.assignment import Reals, Shown, codes_of, homes, right, shown
-from sfumato.attacks.frame.promises import Promise, promises, size_of
+from sfumato.attacks.frame.promises import Promise, about, class_size
 from sfumato.attacks.frame.subject import Ints, Mask, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.attacks.method.finer_tables import Finer, finer_tables
@@ -71,7 +71,9 @@ class Minimality:
         if not subject.release.height:
             return "the release has no rows"
         column = self.column or subject.sensitive[0]
-        return "" if promises(subject, column, 2) else f"no claim bounds how frequent a value of {column!r} may be"
+        return (
+            "" if about(subject.promises, column, 2) else f"no claim bounds how frequent a value of {column!r} may be"
+        )
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Work out the beliefs, bet where they are high, and count."""
@@ -79,7 +81,7 @@ class Minimality:
             raise ParameterError(f"subject cannot be attacked: {reason}")
         column = self.column or subject.sensitive[0]
         found = shown(subject, column)
-        watch = [self._watched(one, found) for one in promises(subject, column, len(found.values))]
+        watch = [self._watched(one, found) for one in about(subject.promises, column, len(found.values))]
         home = homes(subject, subject.people)
         order = chance.generator().permutation(len(found.counts))
         beliefs, raised = self._beliefs(subject, found, watch, home, order)
@@ -129,8 +131,8 @@ class Minimality:
         best = np.full(found.counts.shape, 1.0)
         together = self.scope == "table" or (self.scope == "auto" and subject.algorithm in FULL_DOMAIN)
         for finer in finer_tables(subject, subject.people[known], home[known]):
-            usable = whole & finer.splits(size_of(subject))
-            if together and (len(order) > self.classes or not (finer.sizes >= size_of(subject)).all()):
+            usable = whole & finer.splits(class_size(subject.claims))
+            if together and (len(order) > self.classes or not (finer.sizes >= class_size(subject.claims)).all()):
                 continue
             chosen = order[usable[order]][: self.classes]
             by_part, refused = _table(finer, found, watch, chosen, together=together)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, cast
 
+from sfumato.bundle.claims import titled
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.models.judge import judge
-from sfumato.models.verdict import Model, one_class, titled
+from sfumato.models.verdict import Model, one_class
 from sfumato.publish.problem import Problem
 
 

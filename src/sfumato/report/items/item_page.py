@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.ground.work import Work
 from sfumato.report.base.layout import audit_shown, environment
 from sfumato.report.items import item_sentences
 from sfumato.report.items.item_charts import item_pictures
@@ -14,9 +15,10 @@ MOST_SEQUENCES = 40
 """How many frequent sequences are listed."""
 
 
-def render(facts: ItemFacts) -> str:
+def render(facts: ItemFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     found = told(facts)
+    (work or Work()).advance("report", 0, 1)
     return (
         environment()
         .get_template("items.html.j2")

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import Concentrated, Event, Parallel, Pure
+from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, number, share
@@ -59,7 +60,7 @@ class Line:
     """What it cost."""
 
 
-def render(facts: PrivateFacts) -> str:
+def render(facts: PrivateFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     return (
         environment()
@@ -68,11 +69,19 @@ def render(facts: PrivateFacts) -> str:
             facts=facts,
             lines=ledger_lines(facts.event),
             ratio=number(exp(min(float(facts.epsilon), 50.0)), digits=3),
-            pictures=[(label(name), _picture(name, found)) for name, found in facts.columns],
+            pictures=_pictures(facts, work or Work()),
             domains=[(name, _told(domain)) for name, domain in facts.domains["columns"].items()],
             target=facts.domains.get("target"),
         )
     )
+
+
+def _pictures(facts: PrivateFacts, work: Work) -> list[tuple[str, Picture]]:
+    drawn = []
+    for place, (name, found) in enumerate(facts.columns):
+        work.advance("report", place, len(facts.columns))
+        drawn.append((label(name), _picture(name, found)))
+    return drawn
 
 
 def ledger_lines(event: Event, depth: int = 0) -> list[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sfumato.ground.work import Work
 from sfumato.report.base import sentences
 from sfumato.report.base.layout import audit_shown, environment
 from sfumato.report.base.picture import Picture
@@ -46,7 +47,7 @@ class Pictures:
     """Step by step, where there are steps."""
 
 
-def render(facts: ReportFacts) -> str:
+def render(facts: ReportFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     sizes = facts.class_sizes
     return (
@@ -54,7 +55,7 @@ def render(facts: ReportFacts) -> str:
         .get_template("report.html.j2")
         .render(
             facts=facts,
-            pictures=_pictures(facts),
+            pictures=_pictures(facts, work or Work()),
             audit=audit_shown(facts.findings, facts.skipped_attacks),
             sections=SECTIONS,
             most_steps=MOST,
@@ -74,8 +75,11 @@ def limit_on_size(facts: ReportFacts) -> int | None:
     return max((k for k in asked if isinstance(k, int)), default=None)
 
 
-def _pictures(facts: ReportFacts) -> Pictures:
-    drawn = ((one, tuple(charts.distributions(one, inside=facts.inside))) for one in facts.columns)
+def _pictures(facts: ReportFacts, work: Work) -> Pictures:
+    drawn = []
+    for place, one in enumerate(facts.columns):
+        work.advance("report", place, len(facts.columns))
+        drawn.append((one, tuple(charts.distributions(one, inside=facts.inside))))
     return Pictures(
         risks=charts.risks(facts.risk_before, facts.risk_after),
         sizes=charts.class_sizes(facts.class_sizes, limit_on_size(facts)),

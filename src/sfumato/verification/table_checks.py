@@ -1,0 +1,155 @@
+"""Verifying a release of a table: every claim, risk and loss, counted again from the written rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from sfumato.bundle.manifest import plain
+from sfumato.bundle.published import Published, count_column
+from sfumato.bundle.staging import sha256
+from sfumato.data.files import read
+from sfumato.data.table import Table
+from sfumato.describe.roles import Role
+from sfumato.ground.shares import rows_within
+from sfumato.group.classes import Classes
+from sfumato.models.verdict import Model
+from sfumato.utility.view import Metric
+from sfumato.verification.attack_figures import attacks_fit
+from sfumato.verification.checks import Check, rounded, same, shown
+from sfumato.verification.consistency import consistent, evidence_fits
+from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
+from sfumato.verification.judging import claim, smallest
+from sfumato.verification.losses import labels_fit, losses
+from sfumato.verification.trail_checks import trail_fits
+from sfumato.verification.verifying import member, same_columns, shape
+
+
+class Known(Protocol):
+    """Whoever turns the manifest's names into models and metrics, and its plan into models."""
+
+    def model(self, name: str, parameters: Mapping[str, Any]) -> Model:
+        """A model from its name and parameters."""
+
+    def metric(self, name: str, *, k: int = 1) -> Metric:
+        """A metric from its name."""
+
+    def stated(self, *, target: bool) -> list[str]:
+        """The metrics that every manifest states."""
+
+    def risk(self, classes: Classes) -> dict[str, Any]:
+        """Re-identification risks of classes."""
+
+
+Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[tuple[str, dict[str, Any]]]]
+"""The models, with parameters, that a manifest's plan asks for."""
+
+
+def table_checks(
+    folder: Path, manifest: Mapping[str, Any], path: Path, *, known: Known, asked: Asked
+) -> Iterable[Check]:
+    """The checks of a release of a table."""
+    data = manifest["data"]
+    published = Published.from_json(data)
+    apart = [str(data["apart"]["file"])] if published.apart else []
+    table = _read(path, published)
+    yield from shape(folder, manifest, table, apart)
+    if not same_columns(manifest, table):
+        return
+    yield from consistent(manifest, published, Check)
+    yield from _identifiers(manifest, published)
+    groups: Classes | None = None
+    if published.apart is not None:
+        sensitive = member(folder, apart[0], "file of sensitive values")
+        yield same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
+        values = _read(sensitive, published)
+        wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
+        yield same("columns of the sensitive values", list(values.names), wanted)
+        if list(values.names) != wanted:
+            return
+        groups = groups_apart(table, values, published.apart)
+        alike = counted_alike(groups, values, published.apart)
+        yield same("groups have as many rows as sensitive values", alike, True)
+    yield from _counts(manifest, table, published, (known, asked), groups)
+
+
+def _read(path: Path, published: Published) -> Table:
+    delimiter = "," if path.suffix == ".csv" else None
+    return read(path, missing=published.missing, delimiter=delimiter)
+
+
+def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
+    keyed = {name for name, spec in manifest["plan"]["columns"].items() if spec.get("pseudonym") == "keyed"}
+    open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
+    hidden = [c.name for c in published.columns if c.role is Role.DROP]
+    yield same("identifiers that are published openly", open_names + hidden, [])
+    roles = {name: str(role) for name, role in published.schema.roles.items()}
+    planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
+    yield same("roles of the columns", roles, planned)
+
+
+def _counts(
+    manifest: Mapping[str, Any], table: Table, published: Published, names: tuple[Known, Asked], groups: Classes | None
+) -> Iterable[Check]:
+    known, asked = names
+    models = [known.model(c["model"], c["parameters"]) for c in manifest["claims"]]
+    classes = evidence(table, published, counted=[name for model in models for name in model.columns])
+    judged = required(classes, published)
+    reading = manifest["plan"]["privacy"].get("reading", "strict")
+    for model, stated in zip(models, manifest["claims"], strict=True):
+        found = plain(claim(model, stated["parameters"], groups or judged, reading).to_json())
+        yield _claim(found, stated)
+    stated_models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
+    yield same(
+        "claims are what the plan asks for",
+        plain(asked(manifest["plan"], published, manifest["claims"])),
+        plain(stated_models),
+    )
+    yield same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
+    yield _suppression(manifest, classes, published)
+    yield same("risk", rounded(known.risk(judged)), rounded(manifest["risk"]))
+    yield from evidence_fits(manifest, published, classes, Check)
+    yield from labels_fit(manifest, classes, Check)
+    yield from trail_fits(manifest, classes, Check)
+    yield from _utility(manifest, classes, known)
+
+
+def _suppression(manifest: Mapping[str, Any], classes: Classes, published: Published) -> Check:
+    stated = manifest["suppression"]
+    stars = int(classes.sizes[all_stars(classes)].sum())
+    if stated["how"] == "remove":
+        found = {"rows": stated["of"] - published.rows, "of": stated["of"]}
+    else:
+        found = {"rows": stars if stated["rows"] else 0, "of": published.rows}
+    alike = same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
+    within = 0 <= found["rows"] <= rows_within(stated["limit"], stated["of"])
+    if alike.holds and not within:
+        return Check(what=alike.what, holds=False, detail=f"{found['rows']} are not within the limit {stated['limit']}")
+    if published.exempt and stars not in (0, stated["rows"], published.rows):
+        detail = f"{stars} rows of nothing but * are exempt from the requirement, but {stated['rows']} are stated"
+        return Check(what=alike.what, holds=False, detail=detail)
+    return alike
+
+
+def _utility(manifest: Mapping[str, Any], classes: Classes, known: Known) -> Iterable[Check]:
+    target = any(column["role"] == "target" for column in manifest["data"]["columns"])
+    absent = [name for name in known.stated(target=target) if name not in manifest["utility"]]
+    yield same("metrics that are not stated", absent, [])
+    yield from attacks_fit(manifest)
+    found = losses(manifest, classes, known)
+    for name, value in found.items():
+        stated = manifest["utility"][name]
+        yield same(f"utility: {name}", rounded(value), rounded(stated))
+
+
+def _claim(found: dict[str, Any], stated: Mapping[str, Any]) -> Check:
+    """A claim holds here if it is met by the data and is stated exactly as found."""
+    different = [key for key in sorted({*found, *stated}) if rounded(found.get(key)) != rounded(stated.get(key))]
+    what = f"claim {stated.get('model')}"
+    detail = f"required {found['sense']} {shown(found['limit'])}, reached {shown(found['reached'])}"
+    if not found["holds"]:
+        detail += f"; {found['classes_failing']} classes fail"
+    if different:
+        detail += "; the manifest differs in " + ", ".join(f"{key} ({shown(stated.get(key))})" for key in different)
+    return Check(what=what, holds=bool(found["holds"]) and not different, detail=detail)

@@ -1,0 +1,150 @@
+"""Attacks on a release or on a bundle: every one that fits, run before anyone else runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Limit
+from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
+from sfumato.bundle.manifest import load
+from sfumato.bundle.staging import MANIFEST
+from sfumato.data.table import Table
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import DataError, PlanError, listed, nearest
+from sfumato.ground.work import Work
+from sfumato.workflow.audit import Audit
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.catalog.parts import Attack, AttackPart
+from sfumato.workflow.kinds import kind_stated
+from sfumato.workflow.loading import load_table, read_file
+from sfumato.workflow.plan.attack_plan import TRIALS, AttackPlan
+from sfumato.workflow.plan.plan import Plan
+
+
+def attacked(subject: Subject, asked: AttackPlan, work: Work, chance: Chance) -> Audit:
+    """Run the attacks that are asked for, or all that fit; when the time is over the rest is told as not made."""
+    findings, skipped = [], {}
+    chosen = chosen_attacks(asked.attacks)
+    for place, (name, part) in enumerate(chosen.items()):
+        work.advance("attack", place, len(chosen))
+        for title, one, column in _by_column(name, part.make(asked.trials), subject):
+            why = "the time was over" if work.expired else one.fits(subject) or _unread(part, subject)
+            if why:
+                skipped[title] = why
+                continue
+            found = one.run(subject, chance, limit_of(one, subject, column))
+            findings.append(replace(found, attack=title))
+    work.advance("attack", 1, 1)
+    return Audit(findings=tuple(findings), skipped=skipped)
+
+
+def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | None:
+    """The tightest promise about what an attack does, if any claim makes one.
+
+    k-anonymity bounds the chance to find a row, by 1/k; LKC-privacy does so for whoever knows at most L values; shares
+    that are bounded in every group bound the confidence of whoever knows the group. Diversity that counts values, and
+    closeness to the whole table, bound no confidence.
+    """
+    if attack.threat == "re-identification":
+        return limit_to_find(subject.promises, getattr(attack, "l", None))
+    if attack.name == "homogeneity":
+        return limit_to_tell(subject.promises, column)
+    return None
+
+
+def _unread(part: AttackPart, subject: Subject) -> str:
+    """Why an attack that reads classes cannot be made where means are shown."""
+    if not subject.means or part.by_distance:
+        return ""
+    return f"{listed(sorted(subject.means), most=3)} shows means of groups, which say nothing about whom they cover"
+
+
+def _by_column(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None]]:
+    """The attack for each sensitive column, where it asks for one and there are several."""
+    field = next((one.name for one in fields(attack) if one.name in ("column", "secret")), None)
+    first = subject.sensitive[0] if subject.sensitive else None
+    if field is None or len(subject.sensitive) < 2:
+        return [(name, attack, first)]
+    chosen = [(column, replace(attack, **{field: column})) for column in subject.sensitive]
+    return [(f"{name} of {column}", one, column) for column, one in chosen]
+
+
+def chosen_attacks(names: Iterable[str], kind: str = "table") -> dict[str, AttackPart]:
+    """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
+    known = catalog().attacking(kind)
+    refuse_attacks(names, kind)
+    wanted = tuple(names) or tuple(name for name, part in known.items() if part.quick)
+    return {name: known[name] for name in (known if "all" in wanted else wanted)}
+
+
+def refuse_attacks(names: Iterable[str], kind: str) -> None:
+    """Refuse names that the catalog does not have; ``all`` stands for every attack."""
+    known = catalog().attacking(kind)
+    for name in names:
+        if name not in (*known, "all"):
+            every = listed(("all", *known), most=30)
+            raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, known)} Known: {every}")
+
+
+def attack(
+    folder: str | Path,
+    original: object,
+    *,
+    known: object = None,
+    control: object = None,
+    plan: Plan | None = None,
+    attacks: Iterable[str] = (),
+    trials: int = TRIALS,
+    seed: int | None = None,
+    work: Work | None = None,
+) -> Audit:
+    """Attack a bundle, given the table it was made from; ``original`` and ``control`` are files or frames."""
+    theirs = None if control is None else _table(control, plan)
+    manifest = load(Path(folder) / MANIFEST)
+    subject = kind_stated(manifest).subject(Path(folder), manifest, _table(original, plan), control=theirs, plan=plan)
+    asked = AttackPlan(attacks=tuple(attacks), trials=trials)
+    found = attacked(subject, asked, work or Work(), Chance(seed=seed))
+    if known is None:
+        return found
+    linked = _registered(subject, _table(known, plan), trials, Chance(seed=seed))
+    return replace(found, findings=(linked, *found.findings))
+
+
+def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
+    """Link a register to the release; its lines are about the people of the original, in the same order."""
+    if register.rows != subject.people.height:
+        raise DataError(
+            f"{register.source} has {register.rows:,} lines, but the original has {subject.people.height:,} rows; a "
+            "register has a line for each of them, in the same order, with empty cells where it knows nothing"
+        )
+    shared = [name for name in subject.quasi if name in register.names]
+    if not shared:
+        raise DataError(f"{register.source} has none of the quasi-identifiers {listed(subject.quasi)}")
+    lines = register.frame.select(
+        [
+            register.frame[name].cast(pl.String)
+            if name in shared
+            else pl.Series(name, [None] * register.rows, pl.String)
+            for name in subject.quasi
+        ]
+    )
+    chosen = np.sort(chance.generator().permutation(register.rows)[:trials])
+    linkage = FellegiSunter(trials=trials)
+    limit = limit_of(linkage, subject, None)
+    return linkage.against(subject, lines[chosen], subject.people[chosen], chance, limit)
+
+
+def _table(data: object, plan: Plan | None) -> Table:
+    if isinstance(data, str | Path):
+        return read_file(data) if plan is None else load_table(plan, None, str(Path(data).resolve()))
+    from sfumato.data.frames import from_frame
+
+    return from_frame(data, missing=() if plan is None else plan.input.missing)

@@ -1,0 +1,167 @@
+"""All parts by name: the built-in ones and those of installed plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from sfumato.attacks.frame.promises import Reader
+from sfumato.attacks.identity.risk import risk
+from sfumato.bundle.manifest import plain
+from sfumato.data.formats import Format
+from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
+from sfumato.group.classes import Classes
+from sfumato.models.confidence import Template
+from sfumato.utility.view import Metric
+from sfumato.workflow.catalog.parts import AlgorithmPart, AttackPart, Builder, MetricPart, ModelPart, Parts
+
+GROUP = "sfumato.parts"
+"""The entry point group of plugins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """All parts by name."""
+
+    models: Mapping[str, ModelPart]
+    """Privacy models."""
+    metrics: Mapping[str, MetricPart]
+    """Utility metrics."""
+    algorithms: Mapping[str, AlgorithmPart]
+    """Algorithms, for every kind of release."""
+    attacks: Mapping[str, AttackPart]
+    """Attacks on releases."""
+    formats: Mapping[str, Format]
+    """File formats."""
+
+    def model(self, name: str, parameters: Mapping[str, Any]) -> Any:
+        """A model from its name and its parameters as the manifest has them."""
+        part = named(name, self.models, "model")
+        known = {one.name for one in fields(part.make)}
+        if set(parameters) - known:
+            raise ParameterError(f"{name} has no parameter {listed(sorted(set(parameters) - known))}")
+        try:
+            return part.make(**{key: _revived(key, value) for key, value in parameters.items()})
+        except TypeError as error:
+            raise ParameterError(f"{name}: {error}") from error
+
+    def builders(self, kind: str) -> dict[str, Builder]:
+        """The keys of [privacy] that a kind of release can have, with what builds their models."""
+        return {part.key: part.build for part in self.models.values() if kind in part.judges}
+
+    def part_of(self, model: Any) -> ModelPart:
+        """The part that a model is an instance of."""
+        part: ModelPart = named(model.name, self.models, "model")
+        return part
+
+    @property
+    def readers(self) -> dict[str, Reader]:
+        """How the claims of each model are read by attackers."""
+        return {name: part.promises for name, part in self.models.items()}
+
+    def metric(self, name: str, *, k: int = 1) -> Metric:
+        """A metric by name."""
+        make = named(name, self.metrics, "utility.metric").make
+        metric: Metric = make(k=k) if any(one.name == "k" for one in fields(make)) else make()
+        return metric
+
+    def stated(self, *, target: bool) -> list[str]:
+        """The built-in metrics, which every manifest states."""
+        from sfumato.workflow.catalog.built_in import METRICS
+
+        return [part.make.name for part in METRICS if target or "target" not in part.make.needs]
+
+    def risk(self, classes: Classes) -> dict[str, Any]:
+        """Re-identification risks of classes, with their population where there is one."""
+        return risk(classes.sizes, classes.population_sizes()[0] if classes.population else None).to_json()
+
+    def solving(self, kind: str) -> dict[str, AlgorithmPart]:
+        """The algorithms that make a kind of release."""
+        return {name: part for name, part in self.algorithms.items() if part.solves == kind}
+
+    def attacking(self, kind: str) -> dict[str, AttackPart]:
+        """The attacks on a kind of release."""
+        return {name: part for name, part in self.attacks.items() if part.attacks == kind}
+
+    def explained(self, name: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
+        """What a model means and what it does not protect against, with its parameters."""
+        part = named(name, self.models, "model")
+        return part.meaning.format_map(parameters), part.limits.format_map(parameters)
+
+
+def named(name: str, known: Mapping[str, Any], where: str) -> Any:
+    """The part of a name, or a refusal with the nearest one."""
+    if name not in known:
+        raise PlanError(f"{where}: {name!r} is not known{nearest(name, known)} Known: {listed(known, most=30)}")
+    return known[name]
+
+
+def parameters(model: Any) -> dict[str, Any]:
+    """A model's parameters as the manifest has them."""
+    found: dict[str, Any] = plain(asdict(model))
+    return found
+
+
+@cache
+def catalog() -> Catalog:
+    """The built-in parts and those of installed plugins."""
+    from sfumato.workflow.catalog.built_in import BUILT_IN
+
+    every = [("sfumato", BUILT_IN), *((entry.name, _loaded(entry)) for entry in entry_points(group=GROUP))]
+    _refuse_keys(every)
+    return Catalog(
+        models=_collected(every, lambda parts: {part.make.name: part for part in parts.models}),
+        metrics=_collected(every, lambda parts: {part.make.name: part for part in parts.metrics}),
+        algorithms=_collected(every, lambda parts: {part.name: part for part in parts.algorithms}),
+        attacks=_collected(every, lambda parts: {part.name: part for part in parts.attacks}),
+        formats=_collected(every, lambda parts: {one.name: one for one in parts.formats}),
+    )
+
+
+def _loaded(entry: Any) -> Parts:
+    """What a plugin brings; one that cannot be loaded is named."""
+    try:
+        found = entry.load()
+    except Exception as error:  # whatever somebody else's package does when it is imported
+        raise PlanError(f"the plugin {entry.name!r} cannot be loaded: {error!r}; repair or uninstall it") from error
+    if not isinstance(found, Parts):
+        raise PlanError(f"the plugin {entry.name!r} must offer a Parts record, not a {type(found).__name__}")
+    return found
+
+
+def _collected(every: Iterable[tuple[str, Parts]], read: Callable[[Parts], Mapping[str, Any]]) -> dict[str, Any]:
+    """The parts of one sort by name; two packages cannot bring the same name."""
+    found: dict[str, tuple[str, Any]] = {}
+    for package, parts in every:
+        for name, part in read(parts).items():
+            if name in found:
+                first = found[name][0]
+                raise PlanError(f"the plugin {package!r} brings {name!r}, which {first!r} has already; uninstall one")
+            found[name] = (package, part)
+    return {name: part for name, (_, part) in found.items()}
+
+
+def _refuse_keys(every: Iterable[tuple[str, Parts]]) -> None:
+    """Refuse two builders for one key of [privacy]."""
+    keys: dict[str, tuple[str, Builder]] = {}
+    for package, parts in every:
+        for part in parts.models:
+            owner, build = keys.setdefault(part.key, (package, part.build))
+            if build is not part.build:
+                raise PlanError(
+                    f"the plugin {package!r} brings the key privacy.{part.key}, which {owner!r} has already"
+                )
+
+
+def _revived(key: str, value: Any) -> Any:
+    """A parameter from JSON: lists become tuples, templates become records."""
+    if key == "templates" and isinstance(value, list):
+        return tuple(Template(**{name: _revived(name, item) for name, item in spec.items()}) for spec in value)
+    if isinstance(value, list):
+        return tuple(_revived("", item) for item in value)
+    if isinstance(value, dict):
+        return {name: _revived("", item) for name, item in value.items()}
+    return value

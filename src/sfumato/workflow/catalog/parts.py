@@ -1,0 +1,137 @@
+"""What a package brings: the form of every part that a plan can name.
+
+A plugin offers a ``Parts`` record under the entry point group ``sfumato.parts``; ours come in by the same door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+from sfumato.attacks.frame.promises import Reader, nothing
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Limit
+from sfumato.data.formats import Format
+from sfumato.ground.chance import Chance
+
+Ancestors = Mapping[str, tuple[str, ...]]
+Costs = tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]
+Need = Literal["joint", "integers", "rows"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a requirement may refer to."""
+
+    quasi: tuple[str, ...]
+    """The quasi-identifiers."""
+    sensitive: tuple[str, ...]
+    """The sensitive columns."""
+    published: tuple[str, ...]
+    """Every column that is published."""
+    paths: Callable[[str], Ancestors]
+    """The hierarchy of a sensitive column, as value to labels above it."""
+    costs: Callable[[str, str | None], Costs]
+    """The cost matrix of a sensitive column, from a named file."""
+
+
+Builder = Callable[[Any, str, Context], Sequence[Any]]
+"""From what a plan says under a key, and the key's path, to models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPart:
+    """A privacy model, how a plan asks for it, and what is said about it."""
+
+    make: type[Any]
+    """The record."""
+    key: str
+    """The plan's key under [privacy]; models with one key share its builder."""
+    build: Builder
+    """Makes the models that the key asks for."""
+    plan: str
+    """How a plan writes it."""
+    meaning: str
+    """What it means if it holds, in one sentence; parameters stand in braces."""
+    limits: str
+    """What it does not protect against, in one sentence."""
+    promises: Reader = nothing
+    """What its claim promises about an adversary."""
+    needs: tuple[str, ...] = ()
+    """What it needs beside the table: ``population``."""
+    judges: tuple[str, ...] = ("table",)
+    """The kinds of release that it can be asked of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricPart:
+    """A utility metric; the record itself declares what it reads (``needs``)."""
+
+    make: type[Any]
+    """The record."""
+    meaning: str
+    """What it measures, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlgorithmPart:
+    """An algorithm and what it needs."""
+
+    name: str
+    """As the plan names it."""
+    run: Any
+    """A function, or a record of options that can be called."""
+    solves: str = "table"
+    """The kind of release that it makes."""
+    anytime: bool = False
+    """Whether it gives its best so far when the time is over."""
+    needs: tuple[Need, ...] = ("joint", "integers")
+    """What the source of counts must offer: the full joint of all columns, whole numbers, single rows."""
+
+
+class Attack(Protocol):
+    """An attack on a release."""
+
+    name: ClassVar[str]
+    """As the catalog lists it."""
+    threat: ClassVar[str]
+    """What it threatens."""
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Make it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackPart:
+    """An attack on a whole release."""
+
+    make: Callable[[int], Any]
+    """Makes it, given how many people are to be attacked."""
+    name: str
+    """As the plan names it."""
+    quick: bool = False
+    """Whether every release is put through it where the plan names no attack."""
+    by_distance: bool = False
+    """Whether it looks for the nearest rows, and need not know whom a label covers."""
+    attacks: str = "table"
+    """The kind of release that it attacks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Everything that a package brings."""
+
+    models: tuple[ModelPart, ...] = ()
+    """Privacy models."""
+    metrics: tuple[MetricPart, ...] = ()
+    """Utility metrics."""
+    algorithms: tuple[AlgorithmPart, ...] = ()
+    """Algorithms, for every kind of release."""
+    attacks: tuple[AttackPart, ...] = ()
+    """Attacks."""
+    formats: tuple[Format, ...] = ()
+    """File formats."""

@@ -1,0 +1,1 @@
+"""Many releases of one table, compared by privacy and utility."""

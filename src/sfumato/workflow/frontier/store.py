@@ -1,0 +1,92 @@
+"""Finished points on disk: one file each, found again by what they were made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.bundle.staging import MANIFEST, sha256, write_whole
+from sfumato.ground.errors import BundleError
+from sfumato.utility.accuracy import MOST_ROWS, STUDY
+from sfumato.version import __version__
+from sfumato.workflow.plan.frontier_plan import Tree
+
+RECORD = 1
+"""The form of a point's file."""
+POINTS = "points"
+_FILES = ("file", "population")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The finished points under a folder."""
+
+    folder: Path
+    """The frontier's folder."""
+    data: str
+    """The digest of the data file."""
+    sources: Path
+    """Where relative file names of the plan start."""
+
+    def key(self, tree: Tree) -> str:
+        """The name of a point's file: a digest of its plan, of all files that it reads, and of the program."""
+        told = {
+            "plan": {**tree, "input": {k: v for k, v in tree["input"].items() if k != "path"}},
+            "data": self.data,
+            "files": {name: digest(self.sources / name) for name in sorted(set(_files(tree)))},
+            "program": [__version__, RECORD, STUDY, MOST_ROWS],
+        }
+        text = json.dumps(told, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """A finished record; None where there is none, or none that can be read."""
+        try:
+            found = json.loads((self.folder / POINTS / f"{name}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) and found.get("name") == name else None
+
+    def save(self, name: str, record: Mapping[str, Any]) -> None:
+        """Write a record: all of it or nothing."""
+        text = json.dumps({"name": name, **record}, indent=1, ensure_ascii=False, allow_nan=False)
+        write_whole(self.folder / POINTS / f"{name}.json", text + "\n")
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that is neither new, nor empty, nor a frontier already."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise BundleError(f"{folder} is no folder; name another one with -o")
+    if (folder / MANIFEST).exists():
+        raise BundleError(f"{folder} is a release bundle; figures of the original must not lie in it")
+    if folder.exists() and any(folder.iterdir()) and not (folder / POINTS).is_dir():
+        raise BundleError(f"{folder} exists and is no frontier (it has no {POINTS}); name another folder with -o")
+    parent = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")
+
+
+def digest(path: Path) -> str:
+    """The digest of a file's bytes; what is wrong with a file is said by whoever reads it."""
+    try:
+        return sha256(path)
+    except OSError:
+        return "unreadable"
+
+
+def _files(tree: Any) -> Iterator[str]:
+    """The files that a plan names beside its data file."""
+    if isinstance(tree, Mapping):
+        for key, value in tree.items():
+            if key in _FILES and isinstance(value, str):
+                yield value
+            else:
+                yield from _files(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from _files(value)

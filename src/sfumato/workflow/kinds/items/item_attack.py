@@ -1,0 +1,99 @@
+"""The audit of paths and sets: who knows a few items of somebody looks for her record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.frame.promises import limit_to_find, promises
+from sfumato.attacks.frame.trials import Finding, Rate
+from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
+from sfumato.data.itemized import as_lists
+from sfumato.ground.chance import Chance
+from sfumato.ground.work import Work
+from sfumato.group.transactions import Transactions
+from sfumato.workflow.audit import Audit
+from sfumato.workflow.catalog.lookup import catalog
+
+if TYPE_CHECKING:
+    from sfumato.workflow.kinds.items.item_release import ItemRelease
+
+MOST_PROMISED = 20
+"""A promise to whoever knows more items than this is not tried."""
+MOST_KNOWN = 4
+"""Adversaries with one item to this many are tried, and with as many as the claims allow."""
+
+
+def attack_records(made: ItemRelease, work: Work) -> Audit:
+    """Look for people by one item, two, ...; knowledge that the claims speak about is held against them."""
+    asked = made.plan.attack
+    if not asked.run:
+        return Audit()
+    subject = item_subject(made)
+    chance = Chance(seed=made.plan.algorithm.seed)
+    promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
+    sizes = {one.known for one in promised if one.known is not None and one.known <= MOST_PROMISED}
+    known = sorted({*range(1, MOST_KNOWN + 1), *sizes})
+    longest = max(int(np.diff(made.prepared.problem.transactions.starts).max(initial=0)), 1)
+    findings: list[Finding] = []
+    skipped: dict[str, str] = {}
+    for place, size in enumerate(known):
+        work.advance("attack", place, len(known))
+        if size > longest:
+            continue
+        if work.expired:
+            skipped[f"{SparseSets.name}, {size} known"] = "the time was over"
+            continue
+        attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
+        runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]
+        findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size)))
+        findings += [_told(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
+    work.advance("attack", 1, 1)
+    found = Audit(findings=tuple(findings), skipped=skipped)
+    found.refuse(asked.max_risk)
+    return found
+
+
+def _looked_at(made: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemSubject]]:
+    """The subject with each sensitive column; as it is where there is none."""
+    found = []
+    for column in made.prepared.schema.sensitive:
+        cells = made.prepared.table.frame[column].cast(pl.String).fill_null("")
+        found.append((column, replace(subject, secret=(cells, cells))))
+    return found or [("", subject)]
+
+
+def _told(found: Finding, name: str, column: str, subject: ItemSubject) -> Finding:
+    """What the records that fit tell about a sensitive value, against naming the most frequent one of all."""
+    values = subject.secret[0] if subject.secret is not None else pl.Series([""])
+    most = int(values.value_counts()["count"].max() or 0) / max(len(values), 1)  # type: ignore[arg-type]
+    trials = found.rate.trials
+    return replace(
+        found,
+        attack=name,
+        threat="attribute disclosure",
+        does=f"name her {column}",
+        rate=Rate(hits=found.figures["told_right"] * trials, trials=trials, failed=found.rate.failed),
+        naive=Rate(hits=most * trials, trials=trials, exact=True),
+        worst=found.figures["told_worst"],
+        limit=None,
+        note="",
+    )
+
+
+def item_subject(made: ItemRelease) -> ItemSubject:
+    """The records before and after, in the same order."""
+    shown, original = made.outcome.shown, made.prepared.problem.transactions
+    covers = {
+        label: shown.labels[code] if code >= 0 else None
+        for label, code in zip(original.labels, shown.to.tolist(), strict=True)
+    }
+    return ItemSubject(released=_lists(made.outcome.transactions), people=_lists(original), covers=covers)
+
+
+def _lists(records: Transactions) -> pl.Series:
+    items = pl.Series("items", list(records.labels), dtype=pl.String).gather(records.codes)
+    return as_lists(records.starts, items)

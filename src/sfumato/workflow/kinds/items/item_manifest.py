@@ -1,0 +1,58 @@
+"""The file of a release of paths and sets, and what its manifest states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from sfumato.workflow.bundling import as_written, versions
+from sfumato.workflow.kinds.items.item_preparing import ItemPrepared
+from sfumato.workflow.kinds.items.item_release import ItemRelease
+from sfumato.workflow.plan.plan import Plan
+
+
+def files(made: ItemRelease) -> dict[str, pl.DataFrame]:
+    """The released records."""
+    return {"data": as_written(made.rows, made.plan.output_format, made.prepared.table.missing)}
+
+
+def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is stated; ``files`` has the data file's name and digest."""
+    ((data, digest),) = files.items()
+    return {
+        "data": {
+            "file": data,
+            "sha256": digest,
+            "rows": made.rows.height,
+            "columns": [_published(made.plan, made.prepared, name) for name in made.rows.columns],
+            "missing": list(made.prepared.table.missing),
+        },
+        "claims": [one.to_json() for one in made.claims],
+        "recoding": {
+            "algorithm": made.algorithm,
+            "why": made.why,
+            "columns": {one.name: _without_name(asdict(one)) for one in made.recoded},
+        },
+        "utility": dict(made.utility),
+        "search": dict(made.outcome.effort),
+        "attacks": made.audit.to_json(),
+        "attacks_not_made": dict(made.audit.skipped),
+        "versions": versions("numpy", "numba", "polars"),
+    }
+
+
+def _published(plan: Plan, prepared: ItemPrepared, name: str) -> dict[str, Any]:
+    column = plan.columns[name]
+    found: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
+    if name in prepared.items:
+        found |= {"type": column.type, "separator": column.separator}
+        if column.type == "trajectory":
+            found["mark"] = column.mark
+    return found
+
+
+def _without_name(column: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in column.items() if key != "name"}

@@ -1,0 +1,41 @@
+"""A release of paths, sets and mixed records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sfumato.publish.items.item_problem import ItemOutcome
+from sfumato.utility.item_utility import FrequentSets, QueryError
+from sfumato.verification.item_checks import LOCAL
+from sfumato.workflow.kinds.items.item_columns import RecodedColumn, recoded
+from sfumato.workflow.kinds.items.item_preparing import ItemPrepared
+from sfumato.workflow.kinds.items.long_tables import item_marks
+from sfumato.workflow.released import Release
+
+QUERY_COUNT = 300
+"""How many random count queries of each size are asked."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ItemRelease(Release):
+    """Released records of which nobody with little knowledge can tell much."""
+
+    prepared: ItemPrepared
+    """The original, encoded."""
+    outcome: ItemOutcome
+    """What the search found."""
+    frequent: FrequentSets
+    """The maximal frequent sets of the original, and what became of them."""
+    queries: tuple[QueryError, ...]
+    """How far answers to random count queries are off."""
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release."""
+        return [*super().marks, *([LOCAL] if len(self.outcome.stripped) else []), *item_marks(self.plan)]
+
+    @cached_property
+    def recoded(self) -> tuple[RecodedColumn, ...]:
+        """What became of each quasi-identifier."""
+        return tuple(recoded(self.prepared, self.outcome, space) for space in self.prepared.problem.spaces)

@@ -1,0 +1,51 @@
+"""A differentially private release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sfumato.budget.accountants import epsilon_of
+from sfumato.budget.events import Event
+from sfumato.publish.noisy_table import NoisyTable
+from sfumato.workflow.released import Release
+
+if TYPE_CHECKING:
+    from sfumato.workflow.apply.applying import Applied, Outside
+
+OBSERVED = "domains were read off the private table: this release is NOT differentially private, for studies only"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PrivateRelease(Release):
+    """Noisy rows with what they cost: single records, or groups with counts."""
+
+    domains: Mapping[str, Any]
+    """What was declared about every published column."""
+    values: Mapping[str, tuple[str, ...]]
+    """The declared leaves of every column, or the cells of its grid, by code."""
+    outcome: NoisyTable
+    """What the algorithm gave."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the release cost: exactly what the plan asked for."""
+        return epsilon_of(self.outcome.event)
+
+    @property
+    def event(self) -> Event:
+        """Where every part of epsilon went."""
+        return self.outcome.event
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release."""
+        return [OBSERVED] if self.plan.privacy.get("domains") == "observed" else []
+
+    def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
+        """New records in the labels of the release; values outside the domain are refused, starred or left out."""
+        from sfumato.workflow.kinds.private.private_manifest import apply_labels, manifest
+
+        return apply_labels(manifest(self, {"": ""}), records, outside)

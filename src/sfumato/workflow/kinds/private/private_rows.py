@@ -1,0 +1,51 @@
+"""From noisy counts to the rows that are published, and the domains that are stated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.ground.errors import ParameterError
+from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
+from sfumato.verification.private_checks import COUNT
+
+MOST_ROWS = 50_000_000
+"""More noisy records than this are published as counts only."""
+
+
+def stated_domains(table: PrivateTable) -> dict[str, Any]:
+    """What was declared, as the manifest has it."""
+    found: dict[str, Any] = {"columns": {one.name: _domain(one) for one in table.attributes}}
+    if table.target_name is not None:
+        found["target"] = {"name": table.target_name, "values": list(table.classes)}
+    return found
+
+
+def _domain(one: Attribute) -> dict[str, Any]:
+    if one.tree is None:
+        return {"kind": one.kind, "low": one.low, "high": one.high, "grid": one.grid}
+    tree = one.tree
+    nodes = [[label, int(above)] for label, above in zip(tree.labels, tree.parent, strict=True)]
+    return {"kind": one.kind, "nodes": nodes}
+
+
+def released_rows(found: NoisyTable, table: PrivateTable, *, counts: bool) -> pl.DataFrame:
+    """Groups with their counts, or a record for each count; groups without rows are left out of records only."""
+    groups, classes = np.nonzero(found.counts) if not counts else np.indices(found.counts.shape).reshape(2, -1)
+    many = found.counts[groups, classes]
+    if not counts and int(many.sum()) > MOST_ROWS:
+        raise ParameterError(
+            f"epsilon must be larger for single records: the noisy counts add up to {int(many.sum()):,} rows; or "
+            "publish counts with algorithm.output = 'counts'"
+        )
+    if not counts:
+        groups, classes = np.repeat(groups, many), np.repeat(classes, many)
+    cells = [
+        pl.Series(name, list(labels), dtype=pl.String).gather(keys[groups])
+        for name, labels, keys in zip(found.columns, found.labels, found.keys, strict=True)
+    ]
+    if table.target_name is not None:
+        cells.append(pl.Series(table.target_name, list(table.classes), dtype=pl.String).gather(classes))
+    return pl.DataFrame([*cells, *([pl.Series(COUNT, many)] if counts else [])])

@@ -1,0 +1,96 @@
+"""The stages of a private release: pay, read, search, recode, judge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from sfumato.budget.accountants import epsilon_of
+from sfumato.budget.events import Pure
+from sfumato.budget.ledger import Ledger
+from sfumato.bundle.claims import Claim
+from sfumato.data.table import Table
+from sfumato.ground.errors import ClaimRefuted
+from sfumato.ground.work import Work
+from sfumato.publish.noisy_table import PrivateTable
+from sfumato.verification.private_checks import DIFFERENTIAL, NEIGHBOURS
+from sfumato.workflow.kinds.kind import Asked, Kind, Searched
+from sfumato.workflow.kinds.private.private_plan import epsilon_of_plan, private_algorithm
+from sfumato.workflow.kinds.private.private_release import PrivateRelease
+from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
+from sfumato.workflow.querying import rows_or_none
+
+
+def charged(asked: Asked) -> Asked:
+    """Reserve the cost in the plan's ledger, before the data is touched."""
+    plan, epsilon = asked.plan, epsilon_of_plan(asked.plan)
+    if "ledger" not in plan.privacy:
+        return asked
+    ledger = Ledger(plan.folder / str(plan.privacy["ledger"]))
+    analyst = str(plan.privacy.get("analyst", "release"))
+    return replace(
+        asked, charge=(ledger, ledger.reserve(analyst, Pure(epsilon=epsilon, what="release"), what="release"))
+    )
+
+
+def read(asked: Asked) -> Table:
+    """The table, which may have no rows: a refusal would tell that nobody is in it."""
+    return rows_or_none(asked.plan, asked.like)
+
+
+def search(asked: Asked, table: PrivateTable, work: Work) -> Searched:
+    """Run the algorithm; what it accounts for must be epsilon exactly, and is then settled."""
+    name, run, why = private_algorithm(asked.plan)
+    outcome, epsilon = run(table, work), epsilon_of_plan(asked.plan)
+    if epsilon_of(outcome.event) != epsilon:
+        raise ClaimRefuted(
+            f"{name} accounted for {epsilon_of(outcome.event)} of epsilon {epsilon}; nothing was written"
+        )
+    if asked.charge is not None:
+        ledger, reserved = asked.charge
+        ledger.settle(reserved)
+    return Searched(prepared=table, outcome=outcome, algorithm=name, why=why)
+
+
+def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+    """Groups with their noisy counts, or a record for each count."""
+    counts = asked.plan.algorithm.options.get("output") == "counts"
+    return released_rows(found.outcome, found.prepared, counts=counts)
+
+
+def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> PrivateRelease:
+    """The claim is what was accounted for; rows are not looked at."""
+    epsilon = epsilon_of(found.outcome.event)
+    return PrivateRelease(
+        kind=kind,
+        plan=asked.plan,
+        domains=stated_domains(found.prepared),
+        values={one.name: one.values for one in found.prepared.attributes},
+        outcome=found.outcome,
+        rows=rows,
+        claims=(_claim(epsilon),),
+        utility={},
+        algorithm=found.algorithm,
+        why=found.why,
+        like=asked.like,
+    )
+
+
+def _claim(epsilon: Fraction) -> Claim:
+    parameters: dict[str, Any] = {"epsilon": str(epsilon), "neighbours": NEIGHBOURS}
+    value = float(epsilon)
+    return Claim(
+        model=DIFFERENTIAL,
+        parameters=parameters,
+        holds=True,
+        sense="at most",
+        limit=value,
+        reading="value",
+        as_value=value,
+        as_wildcard=value,
+        classes_failing=0,
+        note="accounted for exactly",
+    )

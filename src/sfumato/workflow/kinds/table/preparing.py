@@ -1,0 +1,264 @@
+"""From a plan and a source of cells to a problem that an algorithm can solve."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.table import Table
+from sfumato.describe.domains import Categories, ObservedDomain, joined, widened
+from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.describe.roles import Role, Schema
+from sfumato.ground.errors import DataError, PlanError, unknown_column
+from sfumato.ground.shares import rows_within
+from sfumato.group.cell_source import CellSource
+from sfumato.group.classes import Classes
+from sfumato.group.local_table import LocalTable
+from sfumato.models.k_anonymity import asked_k
+from sfumato.publish.problem import Grain, Problem
+from sfumato.utility.view import measures
+from sfumato.workflow.catalog.lookup import Catalog
+from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
+from sfumato.workflow.catalog.requirement import requirement
+from sfumato.workflow.plan.builders import builder
+from sfumato.workflow.plan.plan import Plan
+
+S = TypeVar("S", bound=CellSource)
+READING = ("reading",)
+"""Keys of [privacy] that ask for no model: how unknown cells are read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prepared:
+    """A table made ready: described, counted, with its requirement."""
+
+    source: CellSource
+    """The rows that are used; nobody else knows them."""
+    schema: Schema
+    """The roles of every column of the table; columns that the plan does not name are dropped."""
+    domains: Mapping[str, ObservedDomain]
+    """What quasi-identifiers, sensitive and target columns were seen to have."""
+    problem: Problem
+    """What the algorithm is given."""
+    counted: tuple[str, ...]
+    """The columns that are tallied in every cell."""
+    dropped_rows: int
+    """Rows left out because of missing values."""
+    grain: Grain = "cells"
+    """Whether rows with equal quasi-identifiers are told apart."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows are used."""
+        return self.source.rows
+
+    def at(self, grain: Grain) -> Prepared:
+        """The same with one cell per row, where the algorithm asks for that."""
+        if grain == "cells":
+            return self
+        names = self.problem.cells.quasi
+        apart = self.source.singles([self.domains[n] for n in names], [self.domains[n] for n in self.counted])
+        apart = replace(_with_originals(apart), population=self.problem.cells.population)
+        return replace(self, problem=replace(self.problem, cells=apart), grain="rows")
+
+
+def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table | None, parts: Catalog) -> Prepared:
+    """Check the plan against the table and count; nothing is searched yet."""
+    source, people = _source(rows), None if population is None else _source(population)
+    if not source.rows:
+        raise DataError(f"{source.source} has no rows; a release needs some")
+    schema = schema_of(plan, source.names)
+    refuse_nested(plan, source, schema)
+    source, dropped = without_missing(plan, source, schema)
+    kinds: dict[str, Any] = {name: column.type for name, column in plan.columns.items()}
+    models = requirement(plan.privacy, _context(plan, source, schema, kinds), parts, beside=READING)
+    wanted = tuple(dict.fromkeys([*schema.named(Role.SENSITIVE, Role.TARGET), *(c for m in models for c in m.columns)]))
+    domains = {name: source.domain(name, kinds[name]) for name in (*schema.quasi, *wanted)}
+    refuse_stars(source.source, [domains[name] for name in schema.quasi])
+    whole = {
+        name: domains[name] if people is None else _shared(domains[name], people, kinds[name]) for name in schema.quasi
+    }
+    domains |= {name: widened(domains[name], domain) for name, domain in whole.items()}
+    quasi = [domains[name] for name in schema.quasi]
+    hierarchies = tuple(_hierarchy(plan, domain) for domain in whole.values())
+    grouped = _with_originals(source.cells(quasi, [domains[name] for name in wanted]))
+    if people is not None:
+        grouped = replace(grouped, population=people.cells(quasi))
+    _refuse_population(plan, models, parts, known=people is not None)
+    problem = _problem(plan, grouped, hierarchies, models, schema, parts)
+    return Prepared(
+        source=source,
+        schema=schema,
+        domains=domains,
+        problem=replace(problem, numbers=tuple(map(_numbers, quasi))),
+        counted=wanted,
+        dropped_rows=dropped,
+    )
+
+
+def _source(rows: CellSource | Table) -> CellSource:
+    return LocalTable(rows) if isinstance(rows, Table) else rows
+
+
+def _numbers(domain: ObservedDomain) -> Any:
+    """The values of a column of numbers, by code; a missing one is no number."""
+    if domain.kind not in ("integer", "real") or domain.numbers is None:
+        return None
+    return domain.numbers if domain.missing is None else np.append(domain.numbers, np.nan)
+
+
+def _refuse_population(plan: Plan, models: tuple[Any, ...], parts: Catalog, *, known: bool) -> None:
+    """Models of presence need a population, and rows of nothing but ``*`` have none."""
+    if not any("population" in parts.part_of(model).needs for model in models):
+        return
+    if not known:
+        raise PlanError("input.population: delta_presence and k_map need a population table; name its file")
+    if plan.algorithm.suppressed == "star" and plan.algorithm.max_suppressed:
+        raise PlanError(
+            'algorithm.suppressed = "star": a row of nothing but * cannot be compared with a population, as '
+            'delta_presence and k_map do; use "remove"'
+        )
+
+
+def _problem(
+    plan: Plan,
+    grouped: Classes,
+    hierarchies: tuple[Hierarchy, ...],
+    models: tuple[Any, ...],
+    schema: Schema,
+    parts: Catalog,
+) -> Problem:
+    if plan.metric == "classification" and schema.target is None:
+        raise PlanError("utility.metric: classification needs a column with role = 'target'")
+    if plan.learner is not None and schema.target is None:
+        raise PlanError("utility.learner: a learner needs a column with role = 'target'")
+    return Problem(
+        cells=grouped,
+        hierarchies=hierarchies,
+        models=models,
+        metric=parts.metric(plan.metric, k=asked_k(models)),
+        target=schema.target,
+        limit=rows_within(plan.algorithm.max_suppressed, grouped.rows),
+        suppressed=plan.algorithm.suppressed,
+        exempt=plan.algorithm.exempt_suppressed,
+        reading=plan.privacy.get("reading", "strict"),
+    )
+
+
+def schema_of(plan: Plan, names: Sequence[str], open_columns: Sequence[str] = ()) -> Schema:
+    """The roles of all columns; a quasi-identifier needs a hierarchy where nothing can be left out of it."""
+    for name in plan.columns:
+        if name not in names:
+            raise unknown_column(name, names, where=f"columns.{name}")
+    roles = {name: plan.columns[name].role if name in plan.columns else Role.DROP for name in names}
+    schema = Schema(roles=roles)
+    if len(schema.named(Role.TARGET)) > 1:
+        raise PlanError(f"columns: only one column can be the target, not {', '.join(schema.named(Role.TARGET))}")
+    if not schema.quasi:
+        raise PlanError("columns: no column has role = 'quasi'; name those that others may know about a person")
+    for name in schema.quasi:
+        if plan.columns[name].hierarchy is None and name not in open_columns:
+            raise PlanError(
+                f"columns.{name}.hierarchy is missing; a quasi-identifier needs one, for example "
+                '{ kind = "flat" } to show or suppress values, or { file = "..." }'
+            )
+    return schema
+
+
+def refuse_nested(plan: Plan, source: CellSource, schema: Schema) -> None:
+    """Lists, structs, bytes and durations pass through Parquet only."""
+    for name in schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP):
+        dtype = source.dtype(name)
+        if plan.output_format == "csv" and (dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration)):
+            raise PlanError(
+                f"columns.{name}: cells of type {dtype} cannot be written as CSV; "
+                'set [output] format = "parquet", or drop the column'
+            )
+
+
+def refuse_stars(source: str, quasi: Sequence[ObservedDomain]) -> None:
+    """A cell that reads like a suppressed one could not be told from it."""
+    for domain in quasi:
+        if TOP in domain.values:
+            rows = int(domain.counts[domain.values.index(TOP)])
+            raise DataError(
+                f"{source}, column {domain.column!r}: {rows} cells are {TOP!r}, which a release uses for "
+                "suppressed cells; write them as '?' and declare that in [input] missing"
+            )
+
+
+def without_missing(plan: Plan, source: S, schema: Schema) -> tuple[S, int]:
+    """Leave out rows with missing values where the plan says so."""
+    if plan.input.on_missing == "keep":
+        return source, 0
+    whole = source.complete(schema.named(Role.QUASI, Role.SENSITIVE, Role.TARGET))
+    if not whole.rows:
+        raise DataError(f'{source.source}: every row has a missing value; set [input] on_missing = "keep"')
+    return whole, source.rows - whole.rows
+
+
+def _context(plan: Plan, source: CellSource, schema: Schema, kinds: Mapping[str, Any]) -> Context:
+    def paths(name: str) -> Ancestors:
+        tree = plan.columns[name].hierarchy
+        if tree is None:
+            raise PlanError(f"columns.{name}.hierarchy is missing; this requirement needs a tree over its values")
+        made = builder(tree, f"columns.{name}.hierarchy", plan.folder)
+        declared = made.declared()
+        if not isinstance(declared, Categories):
+            raise PlanError(
+                f"columns.{name}.hierarchy: this requirement needs a declared tree (file, tree, bundled or groups); "
+                "one that is read off the values would tell the values of suppressed rows"
+            )
+        made.build(source.domain(name, kinds[name]))
+        return declared.paths
+
+    return Context(
+        quasi=schema.quasi,
+        sensitive=schema.sensitive,
+        published=schema.named(Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP),
+        paths=paths,
+        costs=lambda column, file: read_costs(plan.folder, file),
+    )
+
+
+def read_costs(folder: Path, file: str | None) -> Costs:
+    """A square cost matrix from a CSV file: the values in the first line and in the first column."""
+    if file is None:
+        raise PlanError("privacy.t_closeness.file: emd-matrix needs a file with the cost matrix")
+    try:
+        with (folder / file).open(encoding="utf-8", newline="") as handle:
+            first, *lines = [[cell.strip() for cell in line] for line in csv.reader(handle) if line]
+        costs = tuple(tuple(float(cell) for cell in line[1:]) for line in lines)
+    except (OSError, ValueError) as error:
+        raise PlanError(f"privacy.t_closeness.file: {file} is no cost matrix: {error}") from error
+    if [line[0] for line in lines] != first[1:]:
+        raise PlanError(
+            f"privacy.t_closeness.file: {file} must name the same values in its first line and first column"
+        )
+    return tuple(first[1:]), costs
+
+
+def _shared(mine: ObservedDomain, people: CellSource, kind: Any) -> ObservedDomain:
+    """The values of the table and of the population together."""
+    if mine.column not in people.names:
+        raise unknown_column(mine.column, people.names, where="input.population")
+    return joined(mine, people.domain(mine.column, kind or mine.kind))
+
+
+def _hierarchy(plan: Plan, domain: ObservedDomain) -> Hierarchy:
+    """Bind the plan's hierarchy to a column."""
+    tree = plan.columns[domain.column].hierarchy
+    made = builder(tree or {"kind": "flat"}, f"columns.{domain.column}.hierarchy", plan.folder)
+    return made.build(domain)
+
+
+def _with_originals(grouped: Classes) -> Classes:
+    """Remember the original distributions and what metrics need, before anything is taken out."""
+    tallies = {name: replace(tally, original=tally.overall) for name, tally in grouped.tallies.items()}
+    return replace(grouped, tallies=tallies, measures=measures(grouped))

@@ -1,0 +1,225 @@
+"""From a release to what its report shows.
+
+A bundle's report shows no original value and no original distribution that differs from the released one: only sums
+over the whole original (its risks, rows, numbers of different values). The inside report shows the original's own.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.identity.risk import Risk, risk
+from sfumato.bundle.claims import Claim, titled
+from sfumato.bundle.manifest import plain
+from sfumato.data.table import Table
+from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.roles import Role
+from sfumato.publish.problem import Form
+from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
+from sfumato.utility.cell_metrics import LossMetric
+from sfumato.verification.evidence import required
+from sfumato.version import __version__
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.kind import Summary
+
+if TYPE_CHECKING:
+    from sfumato.utility.learners import Learner
+    from sfumato.workflow.kinds.table.table_release import TableRelease
+
+Distribution = tuple[tuple[str, int], ...]
+
+
+def facts(made: TableRelease, *, inside: bool) -> ReportFacts:
+    """Everything the report of a release shows."""
+    cells = made.prepared.problem.cells
+    if cells.population is None:  # an algorithm may have told rows with equal quasi-identifiers apart
+        cells, _ = cells.project(cells.quasi)
+    population = cells.population_sizes()[0] if cells.population else None
+    sizes, counts = np.unique(required(made.classes, made.published).sizes, return_counts=True)
+    return ReportFacts(
+        title="Inside report" if inside else "Release report",
+        made=datetime.now(UTC).date().isoformat(),
+        version=__version__,
+        inside=inside,
+        rows_before=made.prepared.rows,
+        rows_after=made.rows.height,
+        rows_suppressed=made.suppressed_rows,
+        suppressed_how=made.recoding.rows,
+        suppressed_limit=made.plan.algorithm.max_suppressed,
+        claims=tuple(map(_claim, made.claims)),
+        smallest_class=made.smallest_class,
+        columns=tuple(_column(made, name, role, inside=inside) for name, role in made.prepared.schema.roles.items()),
+        class_sizes=tuple((int(size), int(count)) for size, count in zip(sizes, counts, strict=True)),
+        risk_before=risk(cells.sizes, population),
+        risk_after=Risk(**made.risk),
+        utility=_utility(made),
+        algorithm=made.algorithm,
+        why=made.why,
+        findings=made.audit.findings,
+        skipped_attacks=made.audit.skipped,
+        effort=dict(made.outcome.effort),
+        proven=made.outcome.proven,
+        trail=made.outcome.trail if inside else made.public_trail,
+        errors=made.classification(cast("Learner", made.plan.learner)) if inside and made.plan.learner else None,
+        marks=_marks(made),
+    )
+
+
+def _claim(claim: Claim) -> ClaimFacts:
+    meaning, limits = catalog().explained(claim.model, claim.parameters)
+    return ClaimFacts(claim=claim, title=titled(claim.model, claim.parameters), meaning=meaning, limits=limits)
+
+
+def _utility(made: TableRelease) -> tuple[UtilityFacts, ...]:
+    parts = catalog()
+    return tuple(
+        UtilityFacts(
+            name=name,
+            value=value,
+            better=parts.metrics[name].make.direction,
+            low=parts.metrics[name].make.low,
+            high=parts.metrics[name].make.high,
+            chosen=name == made.plan.metric,
+            meaning=parts.metrics[name].meaning,
+        )
+        for name, value in made.utility.items()
+    )
+
+
+def _marks(made: TableRelease) -> tuple[str, ...]:
+    marks = []
+    if made.plan.algorithm.seed is not None:
+        marks.append("Made with a fixed seed: for studies only, not for publication.")
+    keyed = [name for name, column in made.plan.columns.items() if column.pseudonym is not None]
+    if keyed:
+        marks.append(f"Pseudonymized, not anonymized: {', '.join(keyed)}. Whoever holds the key can name these people.")
+    if made.published.apart is not None:
+        marks.append(
+            "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What is "
+            "hidden is which of its group's sensitive values is whose."
+        )
+    if made.prepared.dropped_rows:
+        marks.append(f"{made.prepared.dropped_rows:,} rows with missing values were left out before anything else.")
+    if made.published.exempt and made.suppressed_rows:
+        marks.append("Suppressed rows are published as * and were exempted from the requirement by the plan.")
+    return tuple(marks)
+
+
+def _column(made: TableRelease, name: str, role: Role, *, inside: bool) -> ColumnFacts:
+    if role is Role.QUASI:
+        return _quasi(made, name, inside=inside)
+    if made.published.apart is not None and name == made.published.apart.column.name:
+        shape = _distribution(made.prepared.domains[name])
+        done = f"published apart by {made.published.apart.group}, in the file of sensitive values"
+        return ColumnFacts(name=name, role=str(role), done=done, distinct_after=len(shape), before=shape, after=shape)
+    if name not in made.rows.columns:
+        return ColumnFacts(name=name, role=str(role), done="not published")
+    if role is Role.IDENTIFIER:
+        return ColumnFacts(name=name, role=str(role), done="replaced by a keyed pseudonym")
+    if role is Role.KEEP:
+        return ColumnFacts(name=name, role=str(role), done="published unchanged")
+    before = made.prepared.domains[name]
+    released = Table(frame=made.rows.select(name), missing=made.published.missing)
+    after = ObservedDomain.of(released.column(name, before.kind))
+    shown = inside or not made.suppressed_rows
+    return ColumnFacts(
+        name=name,
+        role=str(role),
+        done="published unchanged",
+        distinct_before=len(before.labels) if shown else None,
+        distinct_after=len(after.labels),
+        before=_distribution(before) if shown else (),
+        after=_distribution(after),
+    )
+
+
+def _quasi(made: TableRelease, name: str, *, inside: bool) -> ColumnFacts:
+    problem, place = made.prepared.problem, made.prepared.schema.quasi.index(name)
+    found, hierarchy = made.outcome.recoding(problem), problem.hierarchies[place]
+    number = None if made.outcome.levels is None else made.outcome.levels[place]
+    column = made.prepared.domains[name]
+    released = made.rows[name].cast(pl.String).fill_null(made.published.missing[0] if made.published.missing else "")
+    counts = dict(released.value_counts().iter_rows())
+    labels = [label for label in dict.fromkeys([*found.labels[place], *counts]) if label in counts]
+    after = tuple((label, int(counts[label])) for label in labels)
+    ruler, codes, sizes = found.rulers[place], found.keys[place], problem.cells.sizes
+    cost = np.where(made.outcome.suppressed, 1.0, LossMetric().cost(ruler)[codes])
+    form = found.forms[place] if found.forms else "levels"
+    before: Distribution = ()
+    if inside:
+        before = _distribution(column)
+    elif number is not None and not made.suppressed_rows:
+        before = after
+    return ColumnFacts(
+        name=name,
+        role="quasi",
+        done=_done(number, hierarchy.height, float(np.average(ruler.steps[codes], weights=sizes)), form),
+        level=number,
+        height=hierarchy.height,
+        loss=float(np.average(cost, weights=sizes)),
+        distinct_before=column.distinct,
+        distinct_after=len(after),
+        before=before,
+        after=after,
+        same_labels=not inside or number == 0,
+    )
+
+
+_FORMS = {
+    "boxes": "shown as the range or set of values of each group",
+    "means": "shown as group means",
+    "nodes": "cut through its tree: generalized by {average} of {height} levels on average, a value always alike",
+    "intervals": "shown as intervals that were found for the purpose, a value always alike",
+}
+
+
+def _done(number: int | None, height: int, average: float, form: Form) -> str:
+    """What was done to a quasi-identifier, in words."""
+    if form != "levels":
+        return _FORMS[form].format(average=f"{average:.1f}", height=height)
+    if number is None:
+        return f"generalized group by group, on average {average:.1f} of {height} levels"
+    if number == height:
+        return "suppressed entirely (every cell is *)"
+    return f"generalized to level {number} of {height}" if number else "published as it was"
+
+
+def _distribution(domain: ObservedDomain) -> Distribution:
+    """Rows per value; many different days are shown by year."""
+    if domain.kind == "date" and len(domain.values) > 40:
+        years: dict[str, int] = {}
+        for value, count in zip(domain.values, domain.counts, strict=True):
+            years[value[:4]] = years.get(value[:4], 0) + int(count)
+        return tuple(years.items())
+    return tuple((value, int(count)) for value, count in zip(domain.labels, domain.all_counts, strict=True) if count)
+
+
+def summary(made: TableRelease) -> Summary:
+    """Verdict, risk and loss in lines; the level of each column in a table."""
+    from sfumato.report.table.summary_text import summary as told
+
+    lines = (told(facts(made, inside=False)),)
+    if made.levels is None:
+        return Summary(lines=lines)
+    heights = [hierarchy.height for hierarchy in made.prepared.problem.hierarchies]
+    rows = tuple((name, level, height) for (name, level), height in zip(made.levels.items(), heights, strict=True))
+    return Summary(lines=lines, heads=("column", "level", "of"), cells=rows)
+
+
+def figures(made: TableRelease) -> dict[str, Any]:
+    """What was made, for programs."""
+    return {
+        "rows": made.rows.height,
+        "suppressed_rows": made.suppressed_rows,
+        "claims": plain([claim.to_json() for claim in made.claims]),
+        "smallest_class": made.smallest_class,
+        "utility": plain(made.utility),
+        "risk": made.risk,
+        "levels": made.levels,
+        "search": dict(made.outcome.effort),
+    }

@@ -1,0 +1,115 @@
+"""A release of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.bundle.published import Published
+from sfumato.bundle.recoding import Recoding
+from sfumato.data.frames import from_frame
+from sfumato.group.classes import Classes
+from sfumato.publish.cut import ColumnCut
+from sfumato.publish.problem import Outcome
+from sfumato.publish.trail import Trail
+from sfumato.utility.classification import Errors
+from sfumato.utility.learners import Learner
+from sfumato.verification.evidence import required
+from sfumato.verification.judging import smallest
+from sfumato.workflow.apply.rules import Rule, rule_at
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.preparing import Prepared
+from sfumato.workflow.released import Release
+
+if TYPE_CHECKING:
+    from sfumato.workflow.apply.applying import Applied, Outside
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TableRelease(Release):
+    """Released rows whose groups meet models."""
+
+    prepared: Prepared
+    """The original, counted."""
+    outcome: Outcome
+    """What the search found."""
+    recoding: Recoding
+    """How rows were changed."""
+    published: Published
+    """What a verifier must know to read them."""
+    classes: Classes
+    """Their equivalence classes."""
+    sensitive: pl.DataFrame | None = None
+    """The sensitive values by group, where they are published apart."""
+
+    @property
+    def levels(self) -> dict[str, int] | None:
+        """The level of each quasi-identifier, where every column has one."""
+        if self.outcome.levels is None:
+            return None
+        return dict(zip(self.prepared.schema.quasi, self.outcome.levels, strict=True))
+
+    @property
+    def smallest_class(self) -> dict[str, int]:
+        """K under both readings of unknown cells."""
+        return smallest(required(self.classes, self.published))
+
+    @property
+    def suppressed_rows(self) -> int:
+        """How many rows were suppressed."""
+        return self.recoding.suppressed_rows
+
+    @cached_property
+    def risk(self) -> dict[str, Any]:
+        """Re-identification risks of the released rows."""
+        return catalog().risk(required(self.classes, self.published))
+
+    @property
+    def trail(self) -> Trail | None:
+        """The steps by which it was found, where each of them is a table of its own; not all of it may be public."""
+        return self.outcome.trail
+
+    @property
+    def public_trail(self) -> Trail | None:
+        """The trail where it tells no more than the release: coarser tables of the same rows can be made from it."""
+        trail = self.outcome.trail
+        return trail if trail is not None and trail.direction == "down" and not self.suppressed_rows else None
+
+    @cached_property
+    def rules(self) -> dict[str, Rule] | None:
+        """How each quasi-identifier of new records is to be read, where a value always reads alike."""
+        cut: tuple[ColumnCut | int, ...] | None = self.outcome.cut or self.outcome.levels
+        if cut is None or self.outcome.buckets is not None:
+            return None
+        found = {}
+        for name, part in zip(self.prepared.problem.cells.quasi, cut, strict=True):
+            labels = self.classes.labels[self.classes.quasi.index(name)]
+            domain = self.prepared.domains[name]
+            tree = self.plan.columns[name].hierarchy or {"kind": "flat"}
+            found[name] = rule_at(tree, self.plan.folder, domain, labels, part)
+        return found
+
+    def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
+        """New records under the same recoding; values outside the domain are refused, starred or left out."""
+        from sfumato.workflow.apply.applying import applied, no_rule
+
+        if self.rules is None:
+            raise no_rule(self.algorithm)
+        models = [(one.model, one.parameters) for one in self.claims]
+        table = from_frame(records, missing=self.published.missing)
+        reading = self.prepared.problem.reading
+        return applied(table, self.rules, self.published, models=models, reading=reading, outside=outside)
+
+    def classification(self, learner: Learner = "tree", *, train: NDArray[np.bool_] | None = None) -> Errors:
+        """How well a learner tells the target: from original values, without quasi-identifiers, from the release.
+
+        ``train`` marks the rows of the prepared table to learn from; a random two thirds by default.
+        """
+        from sfumato.workflow.kinds.table.table_study import classification
+
+        return classification(self.prepared, self.outcome, learner, train)

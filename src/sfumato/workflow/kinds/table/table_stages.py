@@ -1,0 +1,221 @@
+"""The stages of a release of a table: read, search, recode, judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from sfumato.bundle.published import Apart, Published, PublishedColumn
+from sfumato.bundle.recoding import Buckets, Recoding
+from sfumato.data.table import Table
+from sfumato.describe.roles import Role
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ClaimRefuted, PlanError, listed
+from sfumato.ground.work import Work
+from sfumato.group.cell_source import CellMapping, CellSource, refuse_source
+from sfumato.models.k_anonymity import asked_k
+from sfumato.publish.problem import Grain, Outcome, Problem
+from sfumato.verification.evidence import evidence, groups_apart, required
+from sfumato.verification.judging import claim
+from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
+from sfumato.workflow.kinds.kind import Asked, Kind, Searched
+from sfumato.workflow.kinds.table.auto import chosen
+from sfumato.workflow.kinds.table.preparing import Prepared
+from sfumato.workflow.kinds.table.table_plan import algorithm_of
+from sfumato.workflow.kinds.table.table_release import TableRelease
+from sfumato.workflow.loading import load_table, marked
+from sfumato.workflow.plan.plan import Plan
+
+AUTO_SECONDS = 60.0
+"""How long a search that can be stopped at any time goes on improving where the plan gives no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recoded:
+    """Released rows, and how they were changed."""
+
+    recoding: Recoding
+    """How."""
+    rows: pl.DataFrame
+    """The rows."""
+    sensitive: pl.DataFrame | None
+    """The sensitive values by group, where they are published apart."""
+
+
+def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
+    """The table and, where there is one, the population; whatever can be counted is taken as it is."""
+    plan = asked.plan
+    if is_source(asked.like):
+        return asked.like, asked.population  # type: ignore[return-value]
+    table = marked(load_table(plan, asked.like, plan.input.path), plan)
+    if asked.population is None and plan.input.population is None:
+        return table, None
+    people = load_table(plan, asked.population, plan.input.population)
+    return table, replace(people, missing=table.missing)
+
+
+def is_source(frame: object) -> bool:
+    """Whether something offers counts itself."""
+    return all(hasattr(frame, name) for name in ("offers", "domain", "cells", "apply"))
+
+
+def search(plan: Plan, prepared: Prepared, work: Work) -> Searched:
+    """Run the plan's algorithm, or the one that ``auto`` stands for."""
+    parts = catalog()
+    name, why = plan.algorithm.name, "Named in the plan."
+    if name == "auto":
+        name, why = chosen(prepared.problem)
+    part, run = algorithm_of(plan, name, parts)
+    grain = grain_of(run, prepared.problem)
+    lacking = refuse_source(prepared.source, (*part.needs, *(("rows",) if grain == "rows" else ())), name)
+    if lacking:
+        raise PlanError(f"algorithm.name: {lacking}")
+    prepared = prepared.at(grain)
+    inner = work.within(plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None))
+    inner.chance = Chance(seed=plan.algorithm.seed)
+    outcome = run(prepared.problem, inner)
+    return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
+
+
+def grain_of(run: Any, problem: Problem) -> Grain:
+    """Whether an algorithm works on cells or, for this problem, tells single rows apart."""
+    found: Any = getattr(run, "grain", "cells")
+    told: Grain = found(problem) if callable(found) else found
+    return told
+
+
+def recode(asked: Asked, found: Searched) -> Recoded:
+    """Let the source apply the mapping, and shuffle the rows."""
+    plan, prepared = asked.plan, found.prepared
+    recoding = _recoding(asked, prepared, found.outcome)
+    mapped = prepared.source.apply(recoding.mapping, recoding.beside(prepared.schema))
+    rows = recoding.released(mapped, prepared.schema, Chance(seed=plan.algorithm.seed))
+    sensitive = None
+    if recoding.buckets is not None:
+        sensitive = recoding.buckets.table(mapped.frame[recoding.buckets.column])
+    return Recoded(recoding=recoding, rows=rows, sensitive=sensitive)
+
+
+def _recoding(asked: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
+    shown = outcome.recoding(prepared.problem)
+    whole = zip(prepared.schema.quasi, outcome.levels or (), strict=False)
+    starred = prepared.problem.suppressed == "star" and bool(outcome.suppressed.any())
+    mapping = CellMapping(
+        cells=prepared.problem.cells,
+        labels=shown.labels,
+        shown=shown.keys,
+        suppressed=outcome.suppressed,
+        unchanged=frozenset() if starred else frozenset(name for name, level in whole if level == 0),
+        singly=prepared.grain == "rows",
+    )
+    return Recoding(
+        mapping=mapping,
+        rows=asked.plan.algorithm.suppressed,
+        pseudonyms=asked.keys,
+        buckets=_buckets(asked.plan, prepared, outcome),
+    )
+
+
+def _buckets(plan: Plan, prepared: Prepared, outcome: Outcome) -> Buckets | None:
+    """The groups by which the sensitive column is published apart, numbered at random."""
+    if outcome.buckets is None:
+        return None
+    column = prepared.problem.models[0].columns[0]
+    if prepared.schema.sensitive != (column,):
+        raise PlanError(
+            f"columns: {plan.algorithm.name} publishes {column!r} apart; other sensitive columns would stand beside "
+            f"unchanged quasi-identifiers, but the plan has {listed(prepared.schema.sensitive)}"
+        )
+    taken = prepared.source.names
+    name = next(name for name in ("group", *(f"group_{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+    count = int(outcome.buckets.max(initial=-1)) + 1
+    numbers = Chance(seed=plan.algorithm.seed).generator().permutation(count)
+    return Buckets(name=name, column=column, of_row=numbers[outcome.buckets])
+
+
+def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableRelease:
+    """Judge the released rows in the same way as a verifier would."""
+    plan, prepared, outcome, rows = asked.plan, found.prepared, found.outcome, recoded.rows
+    models = prepared.problem.models
+    published = _published(plan, prepared, outcome, rows, recoded.recoding.buckets)
+    table = Table(frame=rows, missing=published.missing, source="the release")
+    classes = evidence(table, published, counted=[name for model in models for name in model.columns])
+    judged = required(classes, published)
+    if recoded.sensitive is not None and published.apart is not None:
+        judged = groups_apart(table, Table(frame=recoded.sensitive, missing=published.missing), published.apart)
+    claims = tuple(claim(model, parameters(model), judged, prepared.problem.reading) for model in models)
+    for one in claims:
+        if not one.holds:
+            raise ClaimRefuted(f"{found.algorithm} gave a table that does not meet {one.model}; nothing was written")
+    return TableRelease(
+        kind=kind,
+        plan=plan,
+        prepared=prepared,
+        outcome=outcome,
+        recoding=recoded.recoding,
+        rows=rows,
+        published=published,
+        classes=classes,
+        claims=claims,
+        utility=measured(prepared, outcome, catalog()),
+        algorithm=found.algorithm,
+        why=found.why,
+        sensitive=recoded.sensitive,
+        like=None if is_source(asked.like) else asked.like,
+    )
+
+
+def _published(
+    plan: Plan, prepared: Prepared, outcome: Outcome, rows: pl.DataFrame, buckets: Buckets | None
+) -> Published:
+    schema, domains = prepared.schema, prepared.domains
+    kinds = {name: domains[name].kind if name in domains else "text" for name in rows.columns}
+    kinds |= dict.fromkeys(schema.quasi, "text")
+    roles = {**schema.roles, **({} if buckets is None else {buckets.name: Role.KEEP})}
+    apart: Apart | None = None
+    if buckets is not None:
+        hidden = PublishedColumn(name=buckets.column, role=Role.SENSITIVE, kind=domains[buckets.column].kind)
+        apart = Apart(group=buckets.name, column=hidden)
+    return Published(
+        columns=tuple(PublishedColumn(name=n, role=roles[n], kind=kinds[n]) for n in rows.columns),
+        apart=apart,
+        rows=rows.height,
+        missing=prepared.source.missing,
+        exempt=plan.algorithm.exempt_suppressed,
+        references=_references(prepared, outcome),
+        population=_population(prepared, outcome),
+    )
+
+
+def _references(prepared: Prepared, outcome: Outcome) -> dict[str, dict[str, int]]:
+    """The original distributions that a claim refers to, where removed rows make them differ from the release."""
+    if not outcome.suppressed.any() or prepared.problem.suppressed == "star":
+        return {}
+    wanted = {m.columns[0] for m in prepared.problem.models if getattr(m, "reference", "released") == "original"}
+    found = {}
+    for name in sorted(wanted):
+        tally = prepared.problem.cells.tally(name)
+        found[name] = {value: int(count) for value, count in zip(tally.values, tally.overall, strict=True)}
+    return found
+
+
+def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, ...], int], ...]:
+    everyone = prepared.problem.cells.population
+    if everyone is None:
+        return ()
+    if outcome.levels is None:
+        raise PlanError("input.population: a population needs one level per column; use optimal")
+    levels = [h.levels[n] for h, n in zip(prepared.problem.hierarchies, outcome.levels, strict=True)]
+    grouped, _ = everyone.recoded([level.parent for level in levels], [level.labels for level in levels])
+    return tuple((tuple(grouped.label(i).values()), int(grouped.sizes[i])) for i in range(grouped.count))
+
+
+def measured(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, float]:
+    """Every metric of the catalog whose needs are met; one that reads something else breaks no release."""
+    problem = prepared.problem
+    given = {"sizes", *problem.cells.measures, *(() if problem.target is None else ("target",))}
+    view = outcome.recoding(problem).view(problem, outcome.suppressed)
+    metrics = [parts.metric(name, k=asked_k(problem.models)) for name in parts.metrics]
+    return {metric.name: metric.measure(view) for metric in metrics if set(metric.needs) <= given}

@@ -1,0 +1,209 @@
+"""A release as an attacker finds it, with the people behind it as only the steward knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.frame.coverage import meaning
+from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.bundle.published import Published
+from sfumato.data.files import read
+from sfumato.data.table import Table
+from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.hierarchy import Hierarchy
+from sfumato.describe.roles import Role, Schema
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
+from sfumato.ground.work import Work
+from sfumato.workflow.attacking import attacked
+from sfumato.workflow.audit import Audit
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.loading import load_table
+from sfumato.workflow.plan.builders import builder
+from sfumato.workflow.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from sfumato.workflow.kinds.table.table_release import TableRelease
+
+Claims = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+def attack_release(made: TableRelease, work: Work) -> Audit:
+    """Attack a release that was just made; one that gives away more than the plan allows is refused."""
+    asked = made.plan.attack
+    if not asked.run:
+        return Audit()
+    control = None if asked.control is None else load_table(made.plan, None, asked.control)
+    found = attacked(release_subject(made, control=control), asked, work, Chance(seed=made.plan.algorithm.seed))
+    found.refuse(asked.max_risk)
+    return found
+
+
+def release_subject(made: TableRelease, *, control: Table | None = None) -> Subject:
+    """A release that was just made; its own rows and hierarchies are at hand."""
+    prepared = made.prepared
+    names = prepared.problem.cells.quasi
+    hierarchies = dict(zip(names, prepared.problem.hierarchies, strict=True))
+    forms = made.outcome.recoding(prepared.problem).forms
+    wanted = (*names, *prepared.schema.sensitive)
+    domains = {name: prepared.domains[name] for name in wanted}
+    found = _subject(
+        made.rows,
+        made.published,
+        domains,
+        hierarchies,
+        people=prepared.source.texts(wanted),
+        claims=[(one.model, one.parameters) for one in made.claims],
+        algorithm=made.algorithm,
+        groups=made.sensitive,
+        control=control,
+        trees={
+            **{name: _paths(tree, domains[name]) for name, tree in hierarchies.items()},
+            **_trees(made.plan, {name: domains[name] for name in prepared.schema.sensitive}),
+        },
+    )
+    return replace(found, means=frozenset(n for n, form in zip(names, forms, strict=False) if form == "means"))
+
+
+def bundle_subject(
+    folder: Path, manifest: Mapping[str, Any], original: Table, *, control: Table | None, plan: Plan | None
+) -> Subject:
+    """A bundle with its original; the plan's hierarchies tell what labels cover, where those do not tell it."""
+    published = Published.from_json(manifest["data"])
+    rows = read(folder / str(manifest["data"]["file"]), missing=published.missing).frame
+    groups = None
+    if published.apart is not None:
+        groups = read(folder / str(manifest["data"]["apart"]["file"]), missing=published.missing).frame
+    schema = published.schema
+    if manifest["plan"]["input"].get("on_missing") == "drop":
+        original = _complete(original, schema, published.missing)
+    wanted = schema.named(Role.QUASI, Role.SENSITIVE)
+    columns = {}
+    for name in wanted:
+        if name not in original.names:
+            raise unknown_column(name, original.names, where="--original")
+        columns[name] = original.column(name, None if plan is None else _kind(plan, name))
+    domains = {name: ObservedDomain.of(column) for name, column in columns.items()}
+    hierarchies = {name: None if plan is None else _hierarchy(plan, domains[name]) for name in schema.quasi}
+    found = _subject(
+        rows,
+        published,
+        domains,
+        hierarchies,
+        people=pl.DataFrame([columns[name].texts for name in (*schema.quasi, *schema.sensitive)]),
+        claims=[(str(one["model"]), one["parameters"]) for one in manifest["claims"]],
+        algorithm=str(manifest["recoding"]["algorithm"]),
+        groups=groups,
+        control=control,
+        trees={} if plan is None else _trees(plan, domains),
+    )
+    stated = manifest["recoding"]["columns"]
+    return replace(found, means=frozenset(n for n, one in stated.items() if one.get("form") == "means"))
+
+
+def _complete(table: Table, schema: Schema, missing: tuple[str, ...]) -> Table:
+    """The rows that a release without missing values was made from."""
+    read_so = replace(table, missing=missing)
+    kept = np.ones(table.rows, np.bool_)
+    for name in schema.named(Role.QUASI, Role.SENSITIVE, Role.TARGET):
+        if name in table.names:
+            kept &= ~read_so.is_missing(name).to_numpy()
+    return replace(read_so, frame=table.frame.filter(pl.Series(kept)))
+
+
+def _subject(
+    rows: pl.DataFrame,
+    published: Published,
+    domains: Mapping[str, ObservedDomain],
+    hierarchies: Mapping[str, Hierarchy | None],
+    *,
+    people: pl.DataFrame,
+    claims: Claims,
+    algorithm: str,
+    groups: pl.DataFrame | None,
+    control: Table | None,
+    trees: Mapping[str, Mapping[str, tuple[str, ...]]],
+) -> Subject:
+    missing = published.missing[0] if published.missing else ""
+    schema = published.schema
+    shown = rows.select(pl.col(list(rows.columns)).cast(pl.String).fill_null(missing))
+    meanings = {}
+    for name in schema.quasi:
+        values = domains[name].labels if control is None else _both(domains[name], control)
+        meanings[name] = _read(name, shown[name].unique().sort().to_list(), values, hierarchies.get(name))
+    return Subject(
+        release=shown,
+        quasi=schema.quasi,
+        sensitive=schema.sensitive,
+        meanings=meanings,
+        people=people,
+        control=None if control is None else _people(control, schema.named(Role.QUASI, Role.SENSITIVE), missing),
+        claims=tuple(claims),
+        algorithm=algorithm,
+        groups=groups if groups is None else groups.select(pl.all().cast(pl.String)),
+        group=None if published.apart is None else published.apart.group,
+        trees=trees,
+        numeric=frozenset(name for name, domain in domains.items() if domain.kind in ("integer", "real")),
+        readers=catalog().readers,
+    )
+
+
+def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierarchy | None) -> Meaning:
+    """What the labels of a column mean; one that covers nobody cannot be read."""
+    found = meaning(labels, values, hierarchy)
+    blank = [label for label, covers in zip(found.labels, found.covers, strict=True) if not covers.any()]
+    if blank and hierarchy is None:
+        raise PlanError(
+            f"column {name!r}: {listed(blank, most=3)} covers nobody in the original; is it the table that the "
+            "bundle was made from? Where a label does not say which values it covers, name the plan with its "
+            "hierarchies (--plan)"
+        )
+    return found
+
+
+def _people(table: Table, names: Sequence[str], missing: str) -> pl.DataFrame:
+    """Control people with the columns that the release is about."""
+    for name in names:
+        if name not in table.names:
+            raise unknown_column(name, table.names, where="the control file")
+    if not table.rows:
+        raise DataError(f"{table.source} has no rows; a control run needs some")
+    found = [table.column(name).texts for name in names]
+    return pl.DataFrame(found).with_columns(pl.all().fill_null(missing))
+
+
+def _both(domain: ObservedDomain, control: Table) -> list[str]:
+    """The values of the people and of the control people."""
+    theirs = control.column(domain.column).values if domain.column in control.names else ()
+    return list(dict.fromkeys((*domain.labels, *theirs)))
+
+
+def _kind(plan: Plan, name: str) -> Any:
+    return plan.columns[name].type if name in plan.columns else None
+
+
+def _hierarchy(plan: Plan, domain: ObservedDomain) -> Hierarchy | None:
+    tree = plan.columns[domain.column].hierarchy if domain.column in plan.columns else None
+    if tree is None:
+        return None
+    return builder(tree, f"columns.{domain.column}.hierarchy", plan.folder).build(domain)
+
+
+def _trees(plan: Plan, domains: Mapping[str, ObservedDomain]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """What lies above the values of columns that the plan gives a tree."""
+    built = {name: (_hierarchy(plan, domain), domain) for name, domain in domains.items()}
+    return {name: _paths(tree, domain) for name, (tree, domain) in built.items() if tree is not None}
+
+
+def _paths(hierarchy: Hierarchy, domain: ObservedDomain) -> dict[str, tuple[str, ...]]:
+    """What lies above each value, nearest first, without the top."""
+    levels = hierarchy.levels[1:-1]
+    return {
+        value: tuple(level.labels[level.parent[code]] for level in levels) for code, value in enumerate(domain.labels)
+    }

@@ -1,0 +1,76 @@
+"""Tables as a plan reads them: from a frame, or from a file in any format of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato.bundle.published import MARKERS
+from sfumato.data.files import read
+from sfumato.data.frames import from_frame
+from sfumato.data.table import Table
+from sfumato.describe.hierarchy import TOP
+from sfumato.ground.errors import DataError, PlanError, listed
+from sfumato.group.cells import cells
+from sfumato.group.classes import Classes
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.plan.plan import Plan
+
+
+def read_file(path: str | Path, **options: Any) -> Table:
+    """The table in a file, in a format of ours or of a plugin."""
+    return read(path, formats=catalog().formats.values(), **options)
+
+
+def load_table(plan: Plan, frame: object, path: str | None) -> Table:
+    """The table of a frame, or of a file that is read as the plan says."""
+    if frame is not None:
+        return _without_nan(from_frame(frame, missing=plan.input.missing))
+    if path is None:
+        raise PlanError("input.path is missing; name the data file in the plan or with --input")
+    source = plan.input
+    found = read_file(
+        plan.folder / path,
+        delimiter=source.delimiter,
+        quote=source.quote,
+        encoding=source.encoding,
+        header=source.header,
+        names=source.names or None,
+        missing=source.missing,
+        trim=source.trim,
+    )
+    return _without_nan(found)
+
+
+def _without_nan(table: Table) -> Table:
+    """A number that is none is a missing value, and zero has no sign."""
+    reals = [name for name in table.names if table.frame[name].dtype.is_float()]
+    zeros = [pl.when(pl.col(n) == 0).then(pl.col(n).abs()).otherwise(pl.col(n).fill_nan(None)).alias(n) for n in reals]
+    return replace(table, frame=table.frame.with_columns(zeros))
+
+
+def marked(table: Table, plan: Plan) -> Table:
+    """Where there are nulls and no missing marker is declared, choose one that is no value of the table."""
+    named = [name for name in plan.columns if name in table.names]
+    if plan.input.missing or not any(table.frame[name].null_count() for name in named):
+        return table
+    texts = [table.frame[name] for name in named if table.frame[name].dtype == pl.String]
+    free = [marker for marker in MARKERS if not any((cells == marker).any() for cells in texts)]
+    if not free:
+        raise DataError(
+            f"{table.source} has nulls, and {listed(MARKERS)} are all values of it; declare in [input] missing how "
+            "a missing value is to be written"
+        )
+    return replace(table, missing=(free[0],))
+
+
+def classes(
+    frame: object, *, quasi: Sequence[str], counted: Sequence[str] = (), missing: Sequence[str] = ()
+) -> Classes:
+    """Group a frame by its quasi-identifiers and count the sensitive or class columns in each group."""
+    table = from_frame(frame, missing=tuple(missing))
+    return cells([table.column(name) for name in quasi], [table.column(name) for name in counted], stars=TOP).classes

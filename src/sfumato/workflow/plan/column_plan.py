@@ -1,0 +1,197 @@
+"""What a plan says about one column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sfumato.data.clock import Clock
+from sfumato.data.grid import Grid
+from sfumato.data.long import Long
+from sfumato.data.trajectories import checked_mark
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.workflow.plan.builders import builder, builder_tree
+from sfumato.workflow.plan.plan_table import Keys
+
+Tree = Mapping[str, Any]
+TYPES = ("text", "category", "integer", "real", "date", "set", "trajectory")
+REPEATS = ("first", "keep")
+ITEMIZED = ("set", "trajectory")
+"""The types whose cells hold several items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongPlan:
+    """Where the items of a column stand one in a row: in the input itself, or in a file of their own."""
+
+    file: str | None
+    """The file; None: the input is the long table."""
+    spec: Long
+    """How its rows are to be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnPlan:
+    """What one column is."""
+
+    role: Role
+    """Its part in the release."""
+    type: str | None = None
+    """How its values are read; inferred when absent."""
+    hierarchy: Tree | None = None
+    """How its values, items or places are generalized: a table as in TOML, or a builder of hierarchies."""
+    time_hierarchy: Tree | None = None
+    """How the times of a trajectory are generalized."""
+    pseudonym: Tree | None = None
+    """For an identifier: the key file of its pseudonyms."""
+    values: tuple[str, ...] = ()
+    """Every value that the column can have, declared: public knowledge, whatever the table has."""
+    separator: str = "|"
+    """Between the items of a set or the pairs of a trajectory, where they are written as texts."""
+    mark: str = "@"
+    """Between place and time."""
+    repeats: Literal["first", "keep"] = "first"
+    """Of the same place read several times in a row: the first reading counts, or all are kept."""
+    long: LongPlan | None = None
+    """Where the items stand one in a row, if they do."""
+
+    def __post_init__(self) -> None:
+        """Turn roles and builders into what a plan file says."""
+        object.__setattr__(self, "role", Role(self.role))
+        for name in ("hierarchy", "time_hierarchy"):
+            given: Any = getattr(self, name)
+            if given is not None and not isinstance(given, Mapping):
+                object.__setattr__(self, name, builder_tree(given))
+
+    def check(self, name: str, folder: Path) -> None:
+        """Refuse a hierarchy that cannot be built; files are looked at when they are read."""
+        for key in ("hierarchy", "time_hierarchy"):
+            tree: Tree | None = getattr(self, key)
+            if tree is not None and "file" not in tree:
+                builder(tree, f"columns.{name}.{key}", folder)
+
+    def public(self) -> dict[str, Any]:
+        """As the manifest shows it: without any path, and without values that are not declared."""
+        shown: dict[str, Any] = {"role": str(self.role)}
+        if self.type:
+            shown["type"] = self.type
+        if self.type in ITEMIZED:
+            shown["separator"] = self.separator
+        if self.type == "trajectory":
+            shown["mark"] = self.mark
+        if self.long is not None and self.long.spec.clock is not None and self.long.spec.clock.split is not None:
+            shown["record"] = "window"
+        if self.pseudonym is not None:
+            shown["pseudonym"] = "keyed"
+        for name, tree in (("hierarchy", self.hierarchy), ("time_hierarchy", self.time_hierarchy)):
+            if tree is not None:
+                shown[name] = str(tree.get("kind") or next(iter(tree), ""))
+        if self.values:
+            shown["values"] = len(self.values)
+        return shown
+
+
+def column_plan(keys: Keys, name: str) -> ColumnPlan:
+    """One column of a plan."""
+    keys.only(
+        "role", "type", "hierarchy", "time_hierarchy", "pseudonym", "values", "separator", "mark", "long", "grid",
+        "clock", "outside", "ties", "repeats",
+    )  # fmt: skip
+    if "role" not in keys.table:
+        raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
+    role = Role(keys.one_of("role", tuple(Role), "keep"))
+    kind = keys.one_of("type", TYPES, "text") if "type" in keys.table else None
+    _refuse_strangers(keys, kind)
+    separator = str(keys.text("separator", "|"))
+    if len(separator) != 1:
+        raise PlanError(f"{keys.at('separator')} must be one character such as '|', not {separator!r}")
+    try:
+        mark = checked_mark(str(keys.text("mark", "@")), separator)
+        long = _long(keys, name, kind, mark) if "long" in keys.table else None
+    except ParameterError as error:
+        raise PlanError(f"{keys.path}: {error}") from error
+    return ColumnPlan(
+        role=role,
+        type=kind,
+        hierarchy=_tree(keys, "hierarchy"),
+        time_hierarchy=_tree(keys, "time_hierarchy"),
+        pseudonym=_pseudonym(keys, role),
+        values=keys.texts("values"),
+        separator=separator,
+        mark=mark,
+        repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
+        long=long,
+    )
+
+
+def _refuse_strangers(keys: Keys, kind: str | None) -> None:
+    """Refuse keys that mean something for other types only."""
+    for key in ("time_hierarchy", "mark", "repeats"):
+        if key in keys.table and kind != "trajectory":
+            raise PlanError(f"{keys.at(key)}: only a column with type = 'trajectory' has times")
+    if "long" in keys.table and kind not in ITEMIZED:
+        raise PlanError(f"{keys.at('long')}: only a column with type = 'trajectory' or 'set' is gathered from rows")
+    for key in ("grid", "clock", "outside", "ties"):
+        if key in keys.table and "long" not in keys.table:
+            raise PlanError(f"{keys.at(key)} goes with long, the table of single readings")
+
+
+def _tree(keys: Keys, key: str) -> Tree | None:
+    value = keys.table.get(key)
+    return None if value is None else Keys.of(value, keys.at(key)).table
+
+
+def _long(keys: Keys, name: str, kind: str | None, mark: str) -> LongPlan:
+    """How a long table is to be read."""
+    inner = Keys.of(keys.table["long"], keys.at("long"))
+    inner.only("file", "id", "place", "time", "x", "y", "item")
+    ids = inner.table.get("id")
+    if ids is None:
+        raise PlanError(f"{inner.at('id')} is missing; name the column, or the columns, that say whose row it is")
+    grid = clock = None
+    if "grid" in keys.table:
+        corner = Keys.of(keys.table["grid"], keys.at("grid"))
+        corner.only("low", "high", "step")
+        low, high = corner.numbers("low"), corner.numbers("high")
+        grid = Grid(low=low, high=high, step=corner.number("step"))  # type: ignore[arg-type]
+    if "clock" in keys.table:
+        hands = Keys.of(keys.table["clock"], keys.at("clock"))
+        hands.only("step", "start", "split")
+        clock = Clock(step=hands.table.get("step"), start=hands.table.get("start"), split=hands.table.get("split"))  # type: ignore[arg-type]
+    spec = Long(
+        name=name,
+        kind=kind,  # type: ignore[arg-type]
+        id=(ids,) if isinstance(ids, str) else inner.texts("id"),
+        place=inner.text("place"),
+        time=inner.text("time"),
+        x=inner.text("x"),
+        y=inner.text("y"),
+        item=inner.text("item"),
+        grid=grid,
+        clock=clock,
+        outside=keys.one_of("outside", ("refuse", "drop"), "refuse"),  # type: ignore[arg-type]
+        ties=keys.one_of("ties", ("refuse", "first"), "refuse"),  # type: ignore[arg-type]
+        repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
+        mark=mark,
+    )
+    return LongPlan(file=inner.text("file"), spec=spec)
+
+
+def _pseudonym(keys: Keys, role: Role) -> Tree | None:
+    value = keys.table.get("pseudonym")
+    if value is None:
+        return None
+    if role is not Role.IDENTIFIER:
+        raise PlanError(f"{keys.at('pseudonym')}: only a column with role = 'identifier' is pseudonymized")
+    if not isinstance(value, Mapping) or "key_file" not in value:
+        raise PlanError(
+            f"{keys.at('pseudonym')}: {value!r} is refused; without a secret key anybody can hash a list of names "
+            'and find everyone again. Use { key_file = "secret.key" }'
+        )
+    inner = Keys.of(value, keys.at("pseudonym"))
+    inner.only("key_file")
+    inner.required_text("key_file")
+    return inner.table

@@ -1,0 +1,191 @@
+"""The plan: what is read, what the columns are, what must hold, what should be kept, how it is searched.
+
+The same tree is a TOML file, these records, and the form of a user interface. Models, hierarchies and algorithms may be
+given as objects; a plan turns them into the tree, so that it reads the same from a file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import PlanError
+from sfumato.utility.learners import LEARNERS
+from sfumato.workflow.plan.attack_plan import AttackPlan
+from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
+from sfumato.workflow.plan.frontier_plan import FrontierPlan
+from sfumato.workflow.plan.plan_table import Keys
+from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan:
+    """One whole plan."""
+
+    input: InputPlan = field(default_factory=InputPlan)
+    """What is read."""
+    columns: Mapping[str, ColumnPlan]
+    """What the columns are (records, or tables as in TOML); columns not named are dropped."""
+    privacy: Tree
+    """What must hold: model keys and their parameters, or models."""
+    metric: str = "loss"
+    """What should be lost least."""
+    learner: str | None = None
+    """A learner whose errors on the release are to be told in the inside report, if any."""
+    algorithm: AlgorithmPlan = field(default_factory=AlgorithmPlan)
+    """How it is searched: a section, an algorithm's name, or an algorithm."""
+    format: Literal["csv", "parquet"] | None = None
+    """The released file's format; that of the input when absent."""
+    attack: AttackPlan = field(default_factory=AttackPlan)
+    """How the release is attacked before it is written."""
+    frontier: FrontierPlan = field(default_factory=FrontierPlan)
+    """What ``sfumato frontier`` compares; a release does not read it."""
+    folder: Path = Path()
+    """Where relative file names start."""
+
+    def __post_init__(self) -> None:
+        """Turn objects into the tree, and refuse what the plan cannot say before anything is done."""
+        from sfumato.workflow.kinds import kind_of
+        from sfumato.workflow.plan.objects import algorithm_tree, as_column, privacy_tree, sensitive_trees
+
+        columns = {name: as_column(column, name) for name, column in self.columns.items()}
+        for name, tree in sensitive_trees(self.privacy).items():
+            if name in columns and columns[name].hierarchy is None:
+                columns[name] = replace(columns[name], hierarchy=cast("Any", tree))
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "privacy", privacy_tree(self.privacy))
+        object.__setattr__(self, "algorithm", algorithm_tree(self.algorithm))
+        for name, column in columns.items():
+            column.check(name, self.folder)
+        kind_of(self).check(self)
+
+    def __repr__(self) -> str:
+        roles = [str(column.role) for column in self.columns.values()]
+        counted = ", ".join(f"{roles.count(role)} {role}" for role in dict.fromkeys(roles))
+        return f"Plan({counted}; privacy: {', '.join(self.privacy) or 'none'}; algorithm: {self.algorithm.name})"
+
+    @classmethod
+    def of_frame(cls, frame: object, *, quasi: Sequence[str], **said: Any) -> Plan:
+        """A plan for a frame in a notebook: see ``described`` in ``workflow.plan.notebook`` for what can be said."""
+        from sfumato.workflow.plan.notebook import described
+
+        return described(frame, quasi=quasi, **said)
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Plan:
+        """Read a TOML file; ``overrides`` are ``key.path=value`` with TOML values."""
+        place = Path(path)
+        try:
+            tree = tomllib.loads(place.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise PlanError(
+                f"the plan {place} does not exist; `sfumato profile DATA -o plan.toml` drafts one"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise PlanError(f"the plan {place} cannot be read: {error}") from error
+        except tomllib.TOMLDecodeError as error:
+            raise PlanError(f"the plan {place} is not valid TOML: {error}") from error
+        for override in overrides:
+            _override(tree, override)
+        return cls.parse(tree, folder=place.parent)
+
+    @classmethod
+    def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
+        """Read a plan from nested tables."""
+        top = Keys.of(tree, "")
+        top.only("input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier")
+        columns = Keys.of(tree.get("columns", {}), "columns")
+        if not columns.table:
+            raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
+        utility = Keys.of(tree.get("utility", {}), "utility")
+        utility.only("metric", "learner")
+        output = Keys.of(tree.get("output", {}), "output")
+        output.only("format")
+        return cls(
+            input=InputPlan.of(Keys.of(tree.get("input", {}), "input")),
+            columns={
+                name: column_plan(Keys.of(value, columns.at(name)), name) for name, value in columns.table.items()
+            },
+            privacy=Keys.of(tree.get("privacy", {}), "privacy").table,
+            metric=utility.text("metric", "loss") or "loss",
+            learner=utility.one_of("learner", LEARNERS, LEARNERS[0]) if "learner" in utility.table else None,
+            algorithm=AlgorithmPlan.of(Keys.of(tree.get("algorithm", {}), "algorithm")),
+            format=cast(
+                "Any", output.one_of("format", ("csv", "parquet"), "csv") if "format" in output.table else None
+            ),
+            attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
+            frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
+            folder=folder,
+        )
+
+    @property
+    def output_format(self) -> Literal["csv", "parquet"]:
+        """The released file's format: as the plan says, or else like the input."""
+        like_input = "parquet" if Path(self.input.path or "").suffix in (".parquet", ".pq") else "csv"
+        return self.format or cast("Any", like_input)
+
+    @property
+    def itemized(self) -> tuple[str, ...]:
+        """The published columns whose cells hold several items; with any, the release is one of sets of items."""
+        return tuple(n for n, c in self.columns.items() if c.type in ITEMIZED and c.role is not Role.DROP)
+
+    def public(self) -> dict[str, Any]:
+        """The plan as the manifest shows it: without any path."""
+        return {
+            "input": {"missing": list(self.input.missing), "on_missing": self.input.on_missing},
+            "columns": {name: column.public() for name, column in self.columns.items()},
+            "privacy": _without_files(self.privacy),
+            "utility": {"metric": self.metric},
+            "algorithm": {
+                "name": self.algorithm.name,
+                "max_suppressed": self.algorithm.max_suppressed,
+                "suppressed": self.algorithm.suppressed,
+                "exempt_suppressed": self.algorithm.exempt_suppressed,
+                **self.algorithm.options,
+            },
+            "attack": {
+                "run": self.attack.run,
+                "attacks": list(self.attack.attacks),
+                "trials": self.attack.trials,
+                "max_risk": self.attack.max_risk,
+            },
+        }
+
+
+def with_input(plan: Plan, data: Path) -> Plan:
+    """The plan with another data file."""
+    return replace(plan, input=replace(plan.input, path=str(data.resolve())))
+
+
+def _override(tree: dict[str, Any], text: str) -> None:
+    """Set one key of the tree from ``key.path=value``."""
+    key, mark, value = text.partition("=")
+    if not mark or not key.strip():
+        raise PlanError(f"--set {text}: must look like privacy.k_anonymity=10")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    put(tree, key.strip(), parsed, where=f"--set {text}")
+
+
+def put(tree: dict[str, Any], key: str, value: Any, *, where: str) -> None:
+    """Set the key at a dotted path; tables on the way are made."""
+    *path, last = key.split(".")
+    node = tree
+    for part in path:
+        node = node.setdefault(part, {})
+        if not isinstance(node, dict):
+            raise PlanError(f"{where}: {part} is not a table")
+    node[last] = value
+
+
+def _without_files(tree: Any) -> Any:
+    """A copy of nested tables without the names of files, and without whose budget was spent."""
+    if isinstance(tree, Mapping):
+        return {key: _without_files(value) for key, value in tree.items() if key not in ("file", "ledger", "analyst")}
+    return [_without_files(value) for value in tree] if isinstance(tree, list) else tree

@@ -1,0 +1,100 @@
+"""The sections [input] and [algorithm] of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from sfumato.ground.errors import PlanError
+from sfumato.workflow.plan.plan_table import Keys
+
+Tree = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputPlan:
+    """Where the table comes from and how its cells are read."""
+
+    path: str | None = None
+    """The file; may instead be named on the command line or be a frame."""
+    delimiter: str | None = None
+    """The separator of a text file; found out when absent."""
+    quote: str = '"'
+    """The quoting mark of a text file."""
+    encoding: str = "utf-8"
+    """The encoding of a text file."""
+    header: bool = True
+    """Whether the first line names the columns."""
+    names: tuple[str, ...] = ()
+    """The columns' names where the file has none, or instead of its own."""
+    trim: bool = False
+    """Whether blanks around cells are cut."""
+    missing: tuple[str, ...] = ()
+    """The texts that mean a missing value."""
+    on_missing: Literal["keep", "drop"] = "keep"
+    """Whether rows with a missing quasi-identifier, sensitive or target value stay."""
+    population: str | None = None
+    """The file of the population that the table is a part of, for delta-presence and k-map."""
+
+    @classmethod
+    def of(cls, keys: Keys) -> InputPlan:
+        """Read the section."""
+        keys.only(
+            "path", "delimiter", "quote", "encoding", "header", "names", "trim", "missing", "on_missing", "population"
+        )
+        return cls(
+            path=keys.text("path"),
+            delimiter=keys.text("delimiter"),
+            quote=keys.text("quote", '"') or '"',
+            encoding=keys.text("encoding", "utf-8") or "utf-8",
+            header=keys.flag("header", default=True),
+            names=keys.texts("names"),
+            trim=keys.flag("trim", default=False),
+            missing=keys.texts("missing"),
+            on_missing=cast("Any", keys.one_of("on_missing", ("keep", "drop"), "keep")),
+            population=keys.text("population"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlgorithmPlan:
+    """How the release is searched."""
+
+    name: str = "auto"
+    """The algorithm, or auto."""
+    max_suppressed: float = 0.0
+    """The share of records that may be suppressed."""
+    suppressed: Literal["remove", "star"] = "remove"
+    """Whether a suppressed record is left out or published as ``*``."""
+    exempt_suppressed: bool = False
+    """Whether published suppressed records need not meet the requirement."""
+    seconds: float | None = None
+    """How long an algorithm that can stop early may search."""
+    seed: int | None = None
+    """For studies only: the manifest marks such a release."""
+    options: Tree = field(default_factory=dict)
+    """What the named algorithm itself can be told."""
+
+    def __post_init__(self) -> None:
+        """Refuse shares, limits and seeds that cannot be."""
+        if not 0 <= self.max_suppressed <= 1:
+            raise PlanError(f"algorithm.max_suppressed must be a share between 0 and 1, not {self.max_suppressed}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise PlanError(f"algorithm.seconds must be above 0, not {self.seconds}")
+        if self.seed is not None and self.seed < 0:
+            raise PlanError(f"algorithm.seed must not be negative, not {self.seed}")
+
+    @classmethod
+    def of(cls, keys: Keys) -> AlgorithmPlan:
+        """Read the section."""
+        known = ("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
+        return cls(
+            name=keys.text("name", "auto") or "auto",
+            max_suppressed=keys.number("max_suppressed", 0.0) or 0.0,
+            suppressed=cast("Any", keys.one_of("suppressed", ("remove", "star"), "remove")),
+            exempt_suppressed=keys.flag("exempt_suppressed", default=False),
+            seconds=keys.number("seconds"),
+            seed=keys.whole("seed"),
+            options={name: value for name, value in keys.table.items() if name not in known},
+        )

@@ -1,0 +1,1 @@
+"""Looking at a table before anything is decided, and drafting a plan."""

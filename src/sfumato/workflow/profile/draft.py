@@ -1,0 +1,58 @@
+"""A draft plan as TOML, with a reason beside every choice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.workflow.kinds import kind_of
+from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.profile.profiling import ColumnProfile, Profile
+
+
+def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> str:
+    """A plan that ``release`` accepts as it is; read it before you use it."""
+    lines = ["# Drafted by `sfumato profile`. Check every role: only you know what others can know.", "", "[input]"]
+    lines.append(f"path = {toml(path)}")
+    lines += [f"{key} = {toml(value)}" for key, value in (reading or {}).items() if value is not None]
+    lines += [f"missing = {toml(list(missing))}"] if missing else []
+    for column in found.columns:
+        lines += ["", f"[columns.{_key(column.name)}]", f'role = "{column.suggestion.role}"  # {column.suggestion.why}']
+        if column.kind not in ("text", "category"):
+            lines.append(f'type = "{column.kind}"')
+        if column.suggestion.hierarchy is not None:
+            lines.append(f"hierarchy = {toml(column.suggestion.hierarchy)}")
+    return "\n".join([*lines, "", *_requirement(found), ""])
+
+
+def _requirement(found: Profile) -> list[str]:
+    """What the kind of release that fits the columns is usually asked for."""
+    columns = {c.name: {"role": str(c.suggestion.role), **_typed(c)} for c in found.columns}
+    plan = Plan(columns=columns, privacy={})  # type: ignore[arg-type]
+    return kind_of(plan).draft(found)
+
+
+def _typed(column: ColumnProfile) -> dict[str, str]:
+    return {} if column.suggestion.kind is None else {"type": column.suggestion.kind}
+
+
+def toml(value: Any) -> str:
+    """A value as TOML writes it.
+
+    >>> toml({"kind": "mask", "levels": [1, 2], "trim": True})
+    '{ kind = "mask", levels = [1, 2], trim = true }'
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(str(key))} = {toml(item)}" for key, item in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,189 @@
+"""Looking at a table before anything is decided: types, uniqueness, risk as it stands, and a draft plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.identity.risk import Risk, risk
+from sfumato.data.frames import from_frame
+from sfumato.data.table import Column, Table
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import DataError
+from sfumato.group.cells import cells
+from sfumato.group.classes import Classes
+from sfumato.workflow.loading import read_file
+from sfumato.workflow.profile.suggest import Suggestion, suggest, suggest_items
+
+_MOST_QUASI = 10
+_MOST_COMBINATIONS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnProfile:
+    """One column as it was found."""
+
+    name: str
+    """Its name."""
+    kind: str
+    """How its values read."""
+    distinct: int
+    """Different values, missing ones apart."""
+    missing: int
+    """Rows without a value."""
+    bits: float
+    """The entropy of its values: how many yes-or-no questions tell them apart."""
+    suggestion: Suggestion
+    """What it might be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combination:
+    """Some columns together, and how many rows they single out."""
+
+    columns: tuple[str, ...]
+    """The columns."""
+    unique: float
+    """The share of rows that nobody else shares these values with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Profile:
+    """A table as it stands."""
+
+    source: str
+    """What was looked at."""
+    rows: int
+    """How many rows."""
+    columns: tuple[ColumnProfile, ...]
+    """Column by column."""
+    combinations: tuple[Combination, ...]
+    """The columns and pairs and triples of suggested quasi-identifiers that single out most rows."""
+    risk: Risk
+    """Re-identification risk by all suggested quasi-identifiers together."""
+
+    def __repr__(self) -> str:
+        alone = f"{self.risk.unique:.1%} of rows alone by {len(self.quasi)} quasi-identifiers"
+        return f"Profile({self.source}: {self.rows:,} rows, {len(self.columns)} columns, {alone})"
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The suggested quasi-identifiers with one value a row."""
+        return tuple(c.name for c in self.columns if c.suggestion.role is Role.QUASI and c.suggestion.kind is None)
+
+    @property
+    def itemized(self) -> tuple[str, ...]:
+        """The columns of paths and sets."""
+        return tuple(c.name for c in self.columns if c.suggestion.kind is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        columns = [
+            {
+                "name": c.name,
+                "type": c.kind,
+                "distinct": c.distinct,
+                "missing": c.missing,
+                "bits": round(c.bits, 3),
+                "role": str(c.suggestion.role),
+                "why": c.suggestion.why,
+                "hierarchy": c.suggestion.hierarchy,
+            }
+            for c in self.columns
+        ]
+        return {
+            "source": self.source,
+            "rows": self.rows,
+            "columns": columns,
+            "combinations": [asdict(one) for one in self.combinations],
+            "risk": self.risk.to_json(),
+        }
+
+
+def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> Profile:
+    """Look at a file or a frame; ``reading`` are further options of reading a file."""
+    path = data if isinstance(data, str | Path) else None
+    table = from_frame(data, missing=missing) if path is None else read_file(path, missing=missing, **(reading or {}))
+    if not table.rows:
+        raise DataError(f"{table.source} has no rows; there is nothing to look at")
+    items = {name: one for name in table.names if (one := suggest_items(table.frame[name])) is not None}
+    encoded = {name: _joined(table, name).column(name) for name in table.names}
+    plain = {name: column for name, column in encoded.items() if name not in items}
+    suggestions = {**_suggestions(table, plain), **items}
+    quasi = [name for name, one in suggestions.items() if one.role is Role.QUASI and one.kind is None]
+    grouped = cells([encoded[name] for name in quasi]).classes
+    return Profile(
+        source=table.source,
+        rows=table.rows,
+        columns=tuple(_column(encoded[name], suggestions[name], table.rows) for name in table.names),
+        combinations=_combinations(grouped) if quasi else (),
+        risk=risk(grouped.sizes if quasi else np.array([table.rows])),
+    )
+
+
+def _joined(table: Table, name: str) -> Table:
+    """The table with a column of lists as texts, so that its cells can be compared."""
+    cells = table.frame[name]
+    if not isinstance(cells.dtype, pl.List) or isinstance(cells.dtype.inner, pl.Struct):
+        texts = cells.cast(pl.String) if cells.dtype.is_nested() else cells
+    else:
+        texts = cells.cast(pl.List(pl.String)).list.join("|")
+    return replace(table, frame=pl.DataFrame([texts]))
+
+
+def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Suggestion]:
+    """A role per column; at most one target, and no more quasi-identifiers than a search can take."""
+    found = {name: suggest(column, table.rows) for name, column in encoded.items()}
+    quasi = [name for name, one in found.items() if one.role is Role.QUASI]
+    for name, other in _twins([encoded[name] for name in quasi]):
+        found[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
+        quasi.remove(name)
+    for name in sorted(quasi, key=lambda name: len(encoded[name].values))[_MOST_QUASI:]:
+        found[name] = Suggestion(
+            role=Role.DROP, why=f"more than {_MOST_QUASI} quasi-identifiers; decide which you need"
+        )
+    targets = [name for name, one in found.items() if one.role is Role.TARGET]
+    for name in targets[1:]:
+        found[name] = Suggestion(role=Role.SENSITIVE, why="a second class attribute")
+    return found
+
+
+def _twins(columns: list[Column]) -> list[tuple[str, str]]:
+    """Columns that say the same as one before them: every value goes with exactly one value there, and back."""
+    found = []
+    for place, column in enumerate(columns):
+        many = len(column.values)
+        for other in columns[:place] if 2 < many <= len(column.codes) / 4 else []:
+            if len(other.values) == many and cells([other, column]).classes.count == many:
+                found.append((column.name, other.name))
+                break
+    return found
+
+
+def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
+    shares = column.counts[column.counts > 0] / max(rows, 1)
+    return ColumnProfile(
+        name=column.name,
+        kind=suggestion.kind or column.kind,
+        distinct=len(column.present),
+        missing=0 if column.missing is None else int(column.counts[column.missing]),
+        bits=float(-(shares * np.log2(shares)).sum()) + 0.0,
+        suggestion=suggestion,
+    )
+
+
+def _combinations(grouped: Classes) -> tuple[Combination, ...]:
+    """The columns, pairs and triples that single out most rows."""
+    found = []
+    for size in (1, 2, 3):
+        for columns in combinations(grouped.quasi, size):
+            sizes = grouped.project(columns)[0].sizes
+            found.append(Combination(columns=columns, unique=float((sizes == 1).sum() / grouped.rows)))
+    found.sort(key=lambda one: (-one.unique, len(one.columns)))
+    return tuple(found[:_MOST_COMBINATIONS])

@@ -1,0 +1,105 @@
+"""A release: data that every kind has in common. What the kinds differ in, ``release.kind`` knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from sfumato.bundle.claims import Claim, titled
+from sfumato.bundle.staging import write_whole
+from sfumato.data.frames import to_native
+from sfumato.ground.errors import PlanError
+from sfumato.ground.work import Work
+from sfumato.verification.checks import Verification
+from sfumato.workflow.audit import Audit
+
+if TYPE_CHECKING:
+    from sfumato.workflow.apply.applying import Applied, Outside
+    from sfumato.workflow.kinds.kind import Kind
+    from sfumato.workflow.plan.plan import Plan
+
+SEEDED = "made with a fixed seed: for studies only, not for publication"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Release:
+    """Released rows with what they were found to meet; writing it makes a bundle."""
+
+    kind: Kind
+    """What kind of release it is."""
+    plan: Plan
+    """The plan it was made by."""
+    rows: pl.DataFrame
+    """The released rows."""
+    claims: tuple[Claim, ...]
+    """What they meet."""
+    utility: Mapping[str, float]
+    """What they lost."""
+    algorithm: str
+    """The algorithm that found them."""
+    why: str
+    """Why that algorithm."""
+    audit: Audit = field(default_factory=Audit)
+    """What attacks found."""
+    like: object = None
+    """The frame that came in."""
+
+    @property
+    def frame(self) -> object:
+        """The released rows as the same kind of frame that came in."""
+        return self.rows if self.like is None else to_native(self.rows, self.like)
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release."""
+        return [SEEDED] if self.plan.algorithm.seed is not None else []
+
+    def write(self, folder: str | Path, *, force: bool = False, work: Work | None = None) -> Verification:
+        """Write the bundle: complete and verified from its bytes, or not at all."""
+        from sfumato.workflow.walk import write
+
+        return write(self, folder, force=force, work=work)
+
+    def checked(self, folder: Path, report: str = "") -> Verification:
+        """Put the bundle's files into an empty folder, and verify them from their bytes.
+
+        Without a report this is a trial: as strict as a bundle that is handed out, and sooner done.
+        """
+        from sfumato.workflow.bundling import filled
+        from sfumato.workflow.checking import verify
+
+        filled(self, folder, report)
+        return verify(folder)
+
+    def report(self, *, inside: bool = False, work: Work | None = None) -> str:
+        """The report as one HTML page; the inside one shows the original's figures and must not be published."""
+        return self.kind.page(self, inside=inside, work=work or Work())
+
+    def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
+        """Write the steward's own report; it shows the original's figures and must not be published."""
+        if not self.kind.inside:
+            raise PlanError(f"a release of kind {self.kind.name} has no inside report: no epsilon would cover it")
+        write_whole(Path(path), self.report(inside=True, work=work))
+
+    def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
+        """New records under the same recoding; values outside the domain are refused, starred or left out."""
+        from sfumato.workflow.apply.applying import no_rule
+
+        raise no_rule(self.algorithm)
+
+    def __repr__(self) -> str:
+        claims = ", ".join(titled(one.model, one.parameters) for one in self.claims)
+        shape = f"{self.rows.height:,} rows, {self.rows.width} columns"
+        return f"{type(self).__name__}({shape}, by {self.algorithm}: {claims})"
+
+    def _repr_html_(self) -> str:
+        """Claims, and what was done to the columns, for a notebook; no value of the original."""
+        from sfumato.report.base.notebook import card
+
+        told = self.kind.summary(self)
+        claims = [(titled(one.model, one.parameters), one.holds, one.reached) for one in self.claims]
+        return card(repr(self), claims, told.heads, told.cells)

@@ -1,0 +1,94 @@
+"""The one walk of every release: read, describe, count, search, recode, judge, attack, write, verify.
+
+Nowhere else do these stages follow each other. What each of them does for a table, for paths and sets, or under
+differential privacy, the kind of release knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.bundle.pseudonyms import Pseudonyms
+from sfumato.bundle.staging import staged
+from sfumato.ground.errors import ClaimRefuted, PlanError
+from sfumato.ground.work import Work
+from sfumato.verification.checks import Verification
+from sfumato.workflow.bundling import filled, refuse_key_inside
+from sfumato.workflow.checking import verify
+from sfumato.workflow.kinds import kind_of
+from sfumato.workflow.kinds.kind import Asked
+from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.released import Release
+
+STAGES = ("read", "count", "search", "recode", "judge", "attack", "report", "write", "verify")
+"""What a watcher hears of, in order; ``describe`` is a part of ``count``."""
+
+
+def release(
+    plan: Plan | object,
+    frame: object = None,
+    *,
+    work: Work | None = None,
+    population: object = None,
+    quasi: Sequence[str] | None = None,
+    **said: Any,
+) -> Release:
+    """Make a release of a frame, or of the file that the plan names; it is judged and attacked, and not yet written.
+
+    Without a plan, ``release(frame, quasi=[...], models=[...])`` describes one: see ``Plan.of_frame`` for what else can
+    be said.
+    """
+    if not isinstance(plan, Plan):
+        if quasi is None:
+            raise PlanError("release needs a plan, or a frame with quasi=[...] and models=[...]")
+        plan, frame = Plan.of_frame(plan, quasi=quasi, **said), plan
+    elif quasi is not None or said:
+        raise PlanError(f"release takes a plan or {', '.join(('quasi', *said))}, not both")
+    work = work or Work()
+    kind = kind_of(plan)
+    asked = kind.begin(Asked(plan=plan, keys=_keys(plan), like=frame, population=population))
+    with work.stage("read"):
+        rows = kind.read(asked)
+    with work.stage("count"):
+        prepared = kind.prepare(asked, rows)
+    found = kind.search(asked, prepared, work)
+    work.advance("search", 1, 1)
+    with work.stage("recode"):
+        recoded = kind.recode(asked, found)
+    with work.stage("judge"):
+        made = kind.judge(asked, found, recoded)
+    return replace(made, audit=kind.attack(made, work))
+
+
+def write(made: Release, folder: str | Path, *, force: bool = False, work: Work | None = None) -> Verification:
+    """Go on with a release: report, write and verify it from its bytes; a bundle appears whole or not at all."""
+    work, place = work or Work(), Path(folder)
+    refuse_key_inside(made.plan, place)
+    with staged(place, force=force) as inner:
+        with work.stage("report"):
+            page = made.report(inside=False, work=work)
+        with work.stage("write"):
+            filled(made, inner, page)
+        with work.stage("verify"):
+            checked = verify(inner)
+        if not checked.holds:
+            wrong = next(check for check in checked.checks if not check.holds)
+            raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
+    return replace(checked, folder=place.name)
+
+
+def dimensions(plan: Plan, frame: object = None, *, order: Any = "greedy", work: Work | None = None) -> Any:
+    """What every further quasi-identifier costs: added one by one, each step a release of its own."""
+    return kind_of(plan).dimensions(plan, frame, order=order, work=work or Work())
+
+
+def _keys(plan: Plan) -> dict[str, Pseudonyms]:
+    """The keys of all pseudonymized columns, read before any work is done."""
+    return {
+        name: Pseudonyms.load(plan.folder / column.pseudonym["key_file"], where=f"columns.{name}.pseudonym.key_file")
+        for name, column in plan.columns.items()
+        if column.pseudonym is not None
+    }

@@ -1,0 +1,79 @@
+"""All that the golden releases need to know about the library's modules.
+
+Noise cannot be seeded. So a private release is compared by its algorithm, whose mechanisms are replaced: the best score
+is chosen, the first of equal ones; a count is moved by an amount that depends on nothing but the count; and no empty
+set of items ever passes.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import sfumato as sf
+from sfumato.budget.events import Pure
+from sfumato.ground.chance import Chance
+from sfumato.ground.work import Work
+from sfumato.noise import Noisy
+from sfumato.publish.diffgen import diffgen_noise as of_diffgen
+from sfumato.publish.diffgen import noisy_specializer as diffgen
+from sfumato.publish.marginals import marginal_noise as of_marginals
+from sfumato.publish.marginals import noisy_marginals as marginals
+from sfumato.workflow.kinds.private.declared import declared_table
+from sfumato.workflow.kinds.private.private_plan import private_algorithm
+from sfumato.workflow.kinds.private.private_rows import released_rows
+from sfumato.workflow.querying import rows_or_none
+
+SEED = 40
+"""Of the rows that are drawn from noisy marginals."""
+
+
+def plan_of(tree: dict[str, Any], folder: Path) -> Any:
+    """The plan of a tree; its paths start at the folder."""
+    return sf.Plan.parse(tree, folder=folder)
+
+
+def made(plan: Any) -> Any:
+    """The release of a plan; that of a private one is noisy."""
+    return sf.release(plan)
+
+
+def checked(made: Any, folder: Path) -> bool:
+    """Put the bundle into an empty folder, and tell whether it verifies."""
+    return bool(made.checked(folder).holds)
+
+
+def private_rows(plan: Any) -> pl.DataFrame:
+    """The rows of a private release whose mechanisms draw nothing."""
+    table = declared_table(plan, rows_or_none(plan, None))
+    asked: Any
+    name, asked, _ = private_algorithm(plan)
+    work = Work(chance=Chance(seed=SEED))
+    if name == "diffgen":
+        fixed = of_diffgen.Mechanisms(choose=_best_value, count=_moved, waits=_never)
+        found = diffgen.published(asked, table, work, fixed)
+    else:
+        found = marginals.published(asked, table, work, of_marginals.Mechanisms(choose=_best, count=_moved))
+    return released_rows(found, table, counts=plan.algorithm.options.get("output") == "counts")
+
+
+def _best_value(scores: Any, score: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
+    return int(np.argmax(scores)), Pure(epsilon=epsilon, what=what)
+
+
+def _best(scores: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
+    return int(np.argmax(scores.values)), Pure(epsilon=epsilon, what=what)
+
+
+def _moved(counts: Any, epsilon: Fraction, what: str) -> Noisy:
+    """Counts that are off by up to 2: none stay none, and single ones become -1, which must be mended."""
+    off = np.array([0, -2, 1, -1, 2])[counts % 5]
+    return Noisy(values=counts + off, event=Pure(epsilon=epsilon, what=what), scale=float(1 / epsilon), law="laplace")
+
+
+def _never(number: int, rate: Fraction) -> Any:
+    return np.array([2**61])

@@ -1,0 +1,61 @@
+"""Forty releases stay as they were: kept bundles verify, and what is made now has the same rows and figures."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato
+from tests.golden.releases import adapter
+from tests.golden.releases.comparing import BUNDLES, EXPECTED, HERE, differences, kept, manifest, tables, texts
+from tests.golden.releases.plans import FULL_BUNDLES, ITEMS, PLANS, PRIVATE, TABLES
+
+OPEN = [*TABLES, *ITEMS]
+
+
+@cache
+def parsed(name: str) -> Any:
+    return adapter.plan_of(PLANS[name], HERE)
+
+
+@cache
+def made(name: str) -> Any:
+    return adapter.made(parsed(name))
+
+
+def test_there_are_forty_plans_and_all_golden_files():
+    assert len(PLANS) == len(TABLES) + len(ITEMS) + len(PRIVATE) == 40
+    assert {path.name for path in BUNDLES.iterdir()} == set(PLANS)
+    assert {path.name.removesuffix(".csv").removesuffix(".sensitive") for path in EXPECTED.iterdir()} == set(PLANS)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_kept_bundle_verifies(name: str):
+    found = sfumato.verify(BUNDLES / name)
+    assert found.holds, [check for check in found.checks if not check.holds]
+    assert (name in FULL_BUNDLES) == bool((BUNDLES / name / "report.html").stat().st_size)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_same_rows_are_released(name: str):
+    now = {"": texts(adapter.private_rows(parsed(name)))} if name in PRIVATE else tables(made(name))
+    golden = kept(name)
+    assert now.keys() == golden.keys()
+    for ending, frame in golden.items():
+        assert now[ending].columns == frame.columns
+        assert now[ending].rows() == frame.rows()
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_the_same_is_said_about_a_release(name: str, tmp_path: Path):
+    assert adapter.checked(made(name), tmp_path)
+    assert differences(manifest(tmp_path), manifest(BUNDLES / name)) == []
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_noisy_release_verifies(name: str, tmp_path: Path):
+    assert adapter.checked(made(name), tmp_path)
+    assert manifest(tmp_path)["claims"] == manifest(BUNDLES / name)["claims"]

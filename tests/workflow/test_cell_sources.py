@@ -1,0 +1,85 @@
+"""The seam of cells: a table in shuffled parts, and one in DuckDB, give the releases of the local table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.data.table import Table
+from sfumato.ground.errors import PlanError
+from sfumato.group.added_cells import AddedCells
+from sfumato.group.cell_source import CellSource
+from sfumato.group.local_table import LocalTable
+from sfumato.workflow.loading import load_table, marked
+from tests.golden.releases import adapter, comparing
+from tests.golden.releases.plans import PLANS
+from tests.group.duckdb_source import DuckTable
+
+ITEMS = ("set", "trajectory")
+TABLES = [
+    name
+    for name, tree in PLANS.items()
+    if "epsilon" not in tree["privacy"] and not any(one.get("type") in ITEMS for one in tree["columns"].values())
+]
+BY_ROWS = ("anatomy", "hilbert", "local-closeness", "microaggregation", "mondrian-relaxed-boxes")
+"""Plans whose algorithms tell rows with equal quasi-identifiers apart."""
+
+
+def in_parts(table: Table, parts: int = 3) -> AddedCells:
+    order = np.random.default_rng(5).permutation(table.rows)
+    pieces = [Table(frame=table.frame[part], missing=table.missing) for part in np.array_split(order, parts)]
+    return AddedCells(parts=tuple(map(LocalTable, pieces)))
+
+
+def in_duckdb(table: Table) -> DuckTable:
+    return DuckTable.of(table.frame, table.missing)
+
+
+def source_of(plan: sf.Plan, path: str, make: Any) -> CellSource:
+    return make(marked(load_table(plan, None, path), plan))  # type: ignore[no-any-return]
+
+
+def released(name: str, make: Any) -> sf.Release:
+    plan = adapter.plan_of(PLANS[name], comparing.HERE)
+    rows = source_of(plan, plan.input.path, make)
+    people = None if plan.input.population is None else source_of(plan, plan.input.population, make)
+    return sf.release(plan, rows, population=people)
+
+
+@pytest.mark.parametrize("make", [in_parts, in_duckdb])
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in BY_ROWS])
+def test_releases_are_equal_row_for_row(name: str, make: Any):
+    made = released(name, make)
+    for ending, golden in comparing.kept(name).items():
+        assert comparing.tables(made)[ending].rows() == golden.rows()
+    assert made.frame is made.rows
+
+
+@pytest.mark.parametrize("make", [in_parts, in_duckdb])
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_a_search_by_rows_refuses_a_source_that_only_counts(name: str, make: Any):
+    with pytest.raises(PlanError, match="tells rows with equal quasi-identifiers apart, and the source only counts"):
+        released(name, make)
+
+
+def test_added_parts_have_the_cells_of_the_whole():
+    frame = sf.datasets.census(600, seed=3).with_columns(
+        education=pl.when(pl.col("age") < 25).then(None).otherwise(pl.col("education"))
+    )
+    table = Table(frame=frame, missing=("?",))
+    whole, parts = LocalTable(table), in_parts(table, 4)
+    names, counted = ("age", "sex", "education"), ("occupation", "hours-per-week")
+    mine, theirs = ([one.domain(name) for name in names] for one in (whole, parts))
+    assert [(d.kind, d.labels, d.all_counts.tolist()) for d in mine] == [
+        (d.kind, d.labels, d.all_counts.tolist()) for d in theirs
+    ]
+    a = whole.cells(mine, [whole.domain(name) for name in counted])
+    b = parts.cells(theirs, [parts.domain(name) for name in counted])
+    assert a.keys.tolist() == b.keys.tolist()
+    assert a.sizes.tolist() == b.sizes.tolist()
+    for name in counted:
+        assert a.tally(name).dense().tolist() == b.tally(name).dense().tolist()
