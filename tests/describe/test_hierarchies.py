@@ -100,7 +100,7 @@ def test_intervals():
             Intervals(**bad)
     with pytest.raises(ParameterError, match="finer level"):
         Intervals(cuts=((1, 2), (3,)))
-    with pytest.raises(ParameterError, match="low < high"):
+    with pytest.raises(ParameterError, match="high must be above low"):
         Intervals(widths=(5,), low=5, high=5)
 
 

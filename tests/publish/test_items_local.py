@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sfumato.ground.work import Work
 from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.models.lkc import LKCPrivacy
-from sfumato.publish.items import Sets, Trajectory, greedy
+from sfumato.publish.items import Sets, Trajectory
+from sfumato.publish.items import greedy_suppression as greedy
 from sfumato.publish.items.greedy_suppression import SCORES
 from tests.brute import itemsets as brute
 from tests.item_problems import (

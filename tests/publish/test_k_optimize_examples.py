@@ -228,9 +228,9 @@ def test_what_it_releases_verifies(tmp_path: Path, privacy, metric, algorithm):
 
 
 def _shown(made, name: str) -> list[str]:
-    labels, codes = made.recoding.labels[name], made.recoding.codes[name][made.recoding.row_cell]
-    pairs = zip(codes, made.recoding.suppressed, strict=True)
-    return ["(suppressed)" if gone else labels[code] for code, gone in pairs]
+    mapped = made.prepared.source.apply(made.recoding.mapping)
+    pairs = zip(mapped.frame[name], mapped.suppressed, strict=True)
+    return ["(suppressed)" if gone else label for label, gone in pairs]
 
 
 def test_options_in_a_plan():
@@ -264,4 +264,4 @@ def test_boxes_do_not_tell_the_values_of_suppressed_rows():
     made = sf.release(plan, frame)
     assert made.suppressed_rows == 1
     assert not any("99" in label for label in made.rows["age"])
-    assert "99" not in str(made.manifest({"data.csv": ""}, report="")["recoding"])
+    assert "99" not in str(made.kind.manifest(made, {"data.csv": ""})["recoding"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,47 @@ def _without_nan(table: Table) -> Table:
     reals = [name for name in table.names if table.frame[name].dtype.is_float()]
     zeros = [pl.when(pl.col(n) == 0).then(pl.col(n).abs()).otherwise(pl.col(n).fill_nan(None)).alias(n) for n in reals]
     return replace(table, frame=table.frame.with_columns(zeros))
+
+
+def rows_or_none(plan: Plan, frame: object) -> Table:
+    """The table of a frame, or of the file that the plan names, which may have no rows."""
+    return _read(plan) if frame is None else load_table(plan, frame, None)
+
+
+def _read(plan: Plan) -> Table:
+    """The plan's table; one without rows is a table too, for a refusal would tell that nobody is in it."""
+    try:
+        return load_table(plan, None, plan.input.path)
+    except DataError as error:
+        if not any(said in str(error) for said in _NO_ROWS[: 1 if plan.input.header else None]):
+            raise
+        path = plan.folder / str(plan.input.path)
+        return Table(frame=_header(plan, path), source=path.name, missing=plan.input.missing)
+
+
+_NO_ROWS = ("but no rows", "the file is empty", "only blank lines")
+"""What the reader says of a table without rows; the last two only where a file needs no header."""
+
+
+def _header(plan: Plan, path: Path) -> pl.DataFrame:
+    """No rows, under the names of the file, or of the plan where a file without rows has none."""
+    source, data = plan.input, path.read_bytes()
+    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    if data.startswith((b"PAR1", b"ARROW1")):
+        made = pl.read_parquet(data) if data.startswith(b"PAR1") else pl.read_ipc(data)
+        return made.rename(dict(zip(made.columns, source.names or made.columns, strict=True)))
+    names: Sequence[str] = source.names
+    if not names and source.header:
+        first = read_file(
+            path,
+            delimiter=source.delimiter,
+            quote=source.quote,
+            encoding=source.encoding,
+            header=False,
+            trim=source.trim,
+        )
+        names = [str(name) for name in first.frame.row(0)]
+    return pl.DataFrame(schema=dict.fromkeys(names or plan.columns, pl.String))
 
 
 def marked(table: Table, plan: Plan) -> Table:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from sfumato.budget.ledger import Ledger
-from sfumato.data.table import Table
 from sfumato.describe.domains import Categories, Domain
 from sfumato.describe.roles import Role
-from sfumato.ground.errors import DataError, ParameterError, PlanError, listed, nearest
+from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.queries.answers import Answer
 from sfumato.queries.conditions import columns_of
 from sfumato.queries.queryable import queryable
 from sfumato.queries.questions import Question
 from sfumato.queries.session import Session
 from sfumato.queries.sql import parse_question
-from sfumato.workflow.loading import load_table, read_file
+from sfumato.workflow.loading import load_table, rows_or_none
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.column_plan import ColumnPlan
 from sfumato.workflow.plan.plan import Plan
@@ -46,52 +42,11 @@ def query(
 def session(plan: Plan, *, ledger: Ledger | str | Path, analyst: str, frame: object = None) -> Session:
     """A session over the plan's table and its declared domains."""
     return Session(
-        (lambda: _read(plan)) if frame is None else load_table(plan, frame, None),
+        (lambda: rows_or_none(plan, None)) if frame is None else load_table(plan, frame, None),
         domains=declared_domains(plan),
         ledger=ledger,
         analyst=analyst,
     )
-
-
-def rows_or_none(plan: Plan, frame: object) -> Table:
-    """The table of a frame, or of the file that the plan names, which may have no rows."""
-    return _read(plan) if frame is None else load_table(plan, frame, None)
-
-
-def _read(plan: Plan) -> Table:
-    """The plan's table; one without rows is a table too, for a refusal would tell that nobody is in it."""
-    try:
-        return load_table(plan, None, plan.input.path)
-    except DataError as error:
-        if not any(said in str(error) for said in _NO_ROWS[: 1 if plan.input.header else None]):
-            raise
-        path = plan.folder / str(plan.input.path)
-        return Table(frame=_header(plan, path), source=path.name, missing=plan.input.missing)
-
-
-_NO_ROWS = ("but no rows", "the file is empty", "only blank lines")
-"""What the reader says of a table without rows; the last two only where a file needs no header."""
-
-
-def _header(plan: Plan, path: Path) -> pl.DataFrame:
-    """No rows, under the names of the file, or of the plan where a file without rows has none."""
-    source, data = plan.input, path.read_bytes()
-    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-    if data.startswith((b"PAR1", b"ARROW1")):
-        made = pl.read_parquet(data) if data.startswith(b"PAR1") else pl.read_ipc(data)
-        return made.rename(dict(zip(made.columns, source.names or made.columns, strict=True)))
-    names: Sequence[str] = source.names
-    if not names and source.header:
-        first = read_file(
-            path,
-            delimiter=source.delimiter,
-            quote=source.quote,
-            encoding=source.encoding,
-            header=False,
-            trim=source.trim,
-        )
-        names = [str(name) for name in first.frame.row(0)]
-    return pl.DataFrame(schema=dict.fromkeys(names or plan.columns, pl.String))
 
 
 def declared_domains(plan: Plan) -> dict[str, Domain]:

@@ -77,12 +77,12 @@ class Release:
 
     def report(self, *, inside: bool = False, work: Work | None = None) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""
-        return self.kind.page(self, inside=inside, work=work or Work())
+        return self.kind.page(self, inside, work or Work())
 
     def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
         """Write the steward's own report; it shows the original's figures and must not be published."""
         if not self.kind.inside:
-            raise PlanError(f"a release of kind {self.kind.name} has no inside report: no epsilon would cover it")
+            raise PlanError(f"a {type(self).__name__} has no inside report: nothing would cover what it tells")
         write_whole(Path(path), self.report(inside=True, work=work))
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
@@ -98,7 +98,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         """Claims, and what was done to the columns, for a notebook; no value of the original."""
-        from sfumato.report.base.notebook import card
+        from sfumato.report.base.notebook_card import card
 
         told = self.kind.summary(self)
         claims = [(titled(one.model, one.parameters), one.holds, one.reached) for one in self.claims]

@@ -59,7 +59,7 @@ def release(
     with work.stage("recode"):
         recoded = kind.recode(asked, found)
     with work.stage("judge"):
-        made = kind.judge(asked, found, recoded)
+        made = kind.judge(kind, asked, found, recoded)
     return replace(made, audit=kind.attack(made, work))
 
 

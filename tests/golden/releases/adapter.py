@@ -26,7 +26,7 @@ from sfumato.publish.marginals import noisy_marginals as marginals
 from sfumato.workflow.kinds.private.declared import declared_table
 from sfumato.workflow.kinds.private.private_plan import private_algorithm
 from sfumato.workflow.kinds.private.private_rows import released_rows
-from sfumato.workflow.querying import rows_or_none
+from sfumato.workflow.loading import rows_or_none
 
 SEED = 40
 """Of the rows that are drawn from noisy marginals."""

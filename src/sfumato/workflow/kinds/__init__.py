@@ -1,9 +1,12 @@
-"""The kinds of release. Adding one is adding a folder here and its name to ``NAMES``."""
+"""The kinds of release. Adding one is adding a folder here and its name to ``NAMES``.
+
+A folder says in its ``__init__`` which plans are its own and how its manifests are recognized; its module ``stages``
+holds the object ``KIND`` and is loaded when it is needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -17,22 +20,25 @@ NAMES = ("private", "items", "table")
 """The folders, in the order in which they are asked whether a plan is theirs; the last one takes every plan."""
 
 
-@cache
-def kinds() -> tuple[Kind, ...]:
-    """The kinds, one object each."""
-    return tuple(import_module(f"sfumato.workflow.kinds.{name}").KIND for name in NAMES)
-
-
 def kind_of(plan: Plan) -> Kind:
     """The kind of release that a plan asks for."""
-    return next(kind for kind in kinds() if kind.owns(plan))
+    return _kind(next(name for name in NAMES if _folder(name).owns(plan)))
 
 
 def kind_stated(manifest: Mapping[str, Any]) -> Kind:
     """The kind of release that a manifest describes."""
     stated = manifest.get("kind")
-    for kind in kinds():
-        if kind.stated == stated:
-            return kind
-    known = listed([kind.stated or kind.name for kind in kinds()])
+    for name in NAMES:
+        if stated == _folder(name).STATED:
+            return _kind(name)
+    known = listed([_folder(name).STATED or name for name in NAMES])
     raise BundleError(f"the manifest's kind {stated!r} is not known; this version reads {known}")
+
+
+def _folder(name: str) -> Any:
+    return import_module(f"sfumato.workflow.kinds.{name}")
+
+
+def _kind(name: str) -> Kind:
+    found: Kind = import_module(f"sfumato.workflow.kinds.{name}.{name}_kind").KIND
+    return found

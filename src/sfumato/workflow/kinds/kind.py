@@ -1,20 +1,18 @@
-"""What a kind of release is: one object that says which plans are its own and what every stage does for it.
+"""What a kind of release is: one record of what every stage does for it.
 
-``workflow.walk`` calls the stages; whoever has a release, a plan or a manifest asks the object and never which it is.
+``workflow.walk`` calls the stages; whoever has a release, a plan or a manifest asks the record, never which kind it is.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
 from sfumato.attacks.frame.subject import Subject
-from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Check
@@ -26,6 +24,8 @@ if TYPE_CHECKING:
     from sfumato.workflow.plan.plan import Plan
     from sfumato.workflow.profile.profiling import Profile
     from sfumato.workflow.released import Release
+
+Manifest = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,108 +72,65 @@ class Summary:
     """What comes after the table."""
 
 
-class Kind(ABC):
-    """One kind of release."""
+def frontier_compares_tables(plan: Plan) -> NoReturn:
+    """Refuse a frontier of a kind that has no axes."""
+    raise PlanError("columns: a frontier compares tables; make releases of paths and sets one by one with "
+                    "`sfumato release`, whose reports tell what each of them loses")  # fmt: skip
 
-    name: ClassVar[str]
+
+def no_dimensions(plan: Plan, frame: object, *, order: Any, work: Work) -> NoReturn:
+    """Refuse the curse of dimensionality where there are no groups of rows."""
+    raise PlanError("columns: the analysis is about tables with quasi-identifiers and models that judge groups of rows")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of release. A release is made, then asked; ``Any`` stands for what only the kind itself looks into."""
+
+    name: str
     """As the catalog's parts name it."""
-    stated: ClassVar[str | None]
+    stated: str | None
     """As the manifest names it; None: a manifest of this kind says nothing."""
-    inside: ClassVar[bool] = True
+    inside: bool = True
     """Whether the steward gets a report of their own, with the original's figures."""
+    check: Callable[[Plan], None]
+    """Refuse what a plan cannot say, as far as that needs no table and no file."""
+    begin: Callable[[Asked], Asked] = lambda asked: asked
+    """Refuse what can be refused before the table is read, and pay for what must be paid before."""
+    read: Callable[[Asked], Any]
+    """The table, from a frame or from the file that the plan names."""
+    prepare: Callable[[Asked, Any], Any]
+    """Describe the columns, and count."""
+    search: Callable[[Asked, Any, Work], Searched]
+    """Find what the columns are to read as."""
+    recode: Callable[[Asked, Searched], Any]
+    """The rows as they are to be published."""
+    judge: Callable[[Kind, Asked, Searched, Any], Release]
+    """What the rows meet and what they lost; a claim that does not hold is a fault of the search and is refused."""
+    attack: Callable[[Any, Work], Audit]
+    """What adversaries can do with a release; more than the plan allows is refused."""
+    files: Callable[[Any], dict[str, pl.DataFrame]]
+    """The tables that a bundle holds, by the stem of their file; the data come first."""
+    manifest: Callable[[Any, Mapping[str, str]], dict[str, Any]]
+    """What a manifest states beside what every manifest states; the data files come with their digests."""
+    checks: Callable[[Path, Manifest, Path], Iterable[Check]]
+    """What is looked at when a bundle is verified: given its folder, its manifest and its data file."""
+    subject: Callable[..., Subject]
+    """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""
+    apply: Callable[[Manifest, object, Outside], Applied]
+    """New records under the recoding that a manifest states."""
+    page: Callable[[Any, bool, Work], str]
+    """The report as one HTML page; the second argument asks for the steward's own."""
+    summary: Callable[[Any], Summary]
+    """What was made, for people."""
+    figures: Callable[[Any], dict[str, Any]]
+    """What was made, for programs."""
+    draft: Callable[[Profile], list[str]] | None = None
+    """The [privacy] and [algorithm] of a drafted plan, line by line; None: no plan is drafted for this kind."""
+    comparison: Callable[[Plan], Comparison] = frontier_compares_tables
+    """How releases of this kind are compared by a frontier."""
+    dimensions: Callable[..., Any] = no_dimensions
+    """What every further quasi-identifier costs."""
 
-    # which plans
-
-    @abstractmethod
-    def owns(self, plan: Plan) -> bool:
-        """Whether a plan asks for this kind of release."""
-
-    @abstractmethod
-    def check(self, plan: Plan) -> None:
-        """Refuse what a plan cannot say, as far as that needs no table and no file."""
-
-    # the stages of a release, in the order of the walk
-
-    @abstractmethod
-    def begin(self, asked: Asked) -> Asked:
-        """Refuse what can be refused before the table is read, and pay for what must be paid before."""
-
-    @abstractmethod
-    def read(self, asked: Asked) -> Any:
-        """The table, from a frame or from the file that the plan names."""
-
-    @abstractmethod
-    def prepare(self, asked: Asked, rows: Any) -> Any:
-        """Describe the columns and count."""
-
-    @abstractmethod
-    def search(self, asked: Asked, prepared: Any, work: Work) -> Searched:
-        """Find what the columns are to read as."""
-
-    @abstractmethod
-    def recode(self, asked: Asked, found: Searched) -> Any:
-        """The rows as they are to be published."""
-
-    @abstractmethod
-    def judge(self, asked: Asked, found: Searched, recoded: Any) -> Release:
-        """What the recoded rows meet and what they lost; a claim that does not hold is a fault and is refused."""
-
-    @abstractmethod
-    def attack(self, made: Release, work: Work) -> Audit:
-        """What adversaries can do with it; more than the plan allows is refused."""
-
-    # the bundle
-
-    @abstractmethod
-    def files(self, made: Release) -> dict[str, pl.DataFrame]:
-        """The tables that the bundle holds, by the stem of their file; the data come first."""
-
-    @abstractmethod
-    def manifest(self, made: Release, files: Mapping[str, str]) -> dict[str, Any]:
-        """What the manifest of this kind states beside what every manifest states; files come with their digests."""
-
-    @abstractmethod
-    def checks(self, folder: Path, manifest: Mapping[str, Any], data: Path) -> Iterable[Check]:
-        """What is looked at when a bundle of this kind is verified, from its bytes."""
-
-    @abstractmethod
-    def subject(
-        self, folder: Path, manifest: Mapping[str, Any], original: Table, *, control: Table | None, plan: Plan | None
-    ) -> Subject:
-        """A bundle as an attacker finds it, with its original."""
-
-    @abstractmethod
-    def apply(self, manifest: Mapping[str, Any], records: object, outside: Outside) -> Applied:
-        """New records under the recoding that a manifest states."""
-
-    # the faces
-
-    @abstractmethod
-    def page(self, made: Release, *, inside: bool, work: Work) -> str:
-        """The report as one HTML page."""
-
-    @abstractmethod
-    def summary(self, made: Release) -> Summary:
-        """What was made, for people."""
-
-    @abstractmethod
-    def figures(self, made: Release) -> dict[str, Any]:
-        """What was made, for programs."""
-
-    # what only some kinds can do
-
-    def draft(self, found: Profile) -> list[str]:
-        """The [privacy] and [algorithm] of a drafted plan, line by line."""
-        self.cannot(f"no plan is drafted for a release of kind {self.name}")
-
-    def comparison(self, plan: Plan) -> Comparison:
-        """How releases of this kind are compared by a frontier."""
-        self.cannot("a frontier compares tables; make such releases one by one with `sfumato release`")
-
-    def dimensions(self, plan: Plan, frame: object, *, order: Any, work: Work) -> Any:
-        """What every further quasi-identifier costs."""
-        self.cannot("the analysis is about tables with quasi-identifiers and models that judge groups of rows")
-
-    def cannot(self, why: str) -> NoReturn:
-        """Refuse what this kind has not."""
-        raise PlanError(f"columns: {why}")
+    def __repr__(self) -> str:
+        return f"Kind({self.name})"

@@ -141,7 +141,9 @@ def _refuse_strangers(keys: Keys, kind: str | None) -> None:
 
 def _tree(keys: Keys, key: str) -> Tree | None:
     value = keys.table.get(key)
-    return None if value is None else Keys.of(value, keys.at(key)).table
+    if value is None or hasattr(value, "build"):
+        return value
+    return Keys.of(value, keys.at(key)).table
 
 
 def _long(keys: Keys, name: str, kind: str | None, mark: str) -> LongPlan:

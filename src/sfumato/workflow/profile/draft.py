@@ -31,7 +31,8 @@ def _requirement(found: Profile) -> list[str]:
     """What the kind of release that fits the columns is usually asked for."""
     columns = {c.name: {"role": str(c.suggestion.role), **_typed(c)} for c in found.columns}
     plan = Plan(columns=columns, privacy={})  # type: ignore[arg-type]
-    return kind_of(plan).draft(found)
+    draft_of = kind_of(plan).draft
+    return [] if draft_of is None else draft_of(found)
 
 
 def _typed(column: ColumnProfile) -> dict[str, str]:

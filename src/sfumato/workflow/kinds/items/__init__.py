@@ -1,5 +1,15 @@
-"""Paths, sets and mixed records, judged by what somebody may know of them."""
+"""Paths, sets and mixed records, judged by what somebody may know of them: plans with a column of paths or sets."""
 
-from sfumato.workflow.kinds.items.item_kind import ItemKind
+from __future__ import annotations
 
-KIND = ItemKind()
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sfumato.workflow.plan.plan import Plan
+
+STATED = "itemized"
+
+
+def owns(plan: Plan) -> bool:
+    """Whether a plan asks for this kind of release."""
+    return bool(plan.itemized)

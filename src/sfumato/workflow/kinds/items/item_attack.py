@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from sfumato.attacks.frame.trials import Finding, Rate
 from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
 from sfumato.data.itemized import as_lists
 from sfumato.ground.chance import Chance
+from sfumato.ground.errors import BundleError
 from sfumato.ground.work import Work
 from sfumato.group.transactions import Transactions
 from sfumato.workflow.audit import Audit
@@ -81,6 +83,14 @@ def _told(found: Finding, name: str, column: str, subject: ItemSubject) -> Findi
         worst=found.figures["told_worst"],
         limit=None,
         note="",
+    )
+
+
+def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
+    """Refuse to attack a bundle: afterwards nobody knows whose record is whose."""
+    raise BundleError(
+        f"{folder}: paths and sets are attacked when they are released, where it is known whose record is whose; "
+        "the figures stand in its report"
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sfumato.bundle.claims import titled
 from sfumato.bundle.manifest import plain
 from sfumato.data.itemized import ItemColumn
+from sfumato.ground.work import Work
 from sfumato.publish.items.item_space import ItemSpace
 from sfumato.report.items.item_facts import (
     GridCounts,
@@ -37,6 +38,13 @@ if TYPE_CHECKING:
 MOST = 40
 """How many items and frequent sets a report names."""
 Ints = NDArray[np.int64]
+
+
+def page(made: ItemRelease, inside: bool, work: Work) -> str:
+    """The report as one HTML page."""
+    from sfumato.report.items.item_page import render
+
+    return render(item_facts(made, inside=inside), work)
 
 
 def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 
+from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.bundling import as_written, versions
 from sfumato.workflow.kinds.items.item_preparing import ItemPrepared
 from sfumato.workflow.kinds.items.item_release import ItemRelease
@@ -42,6 +43,11 @@ def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "attacks_not_made": dict(made.audit.skipped),
         "versions": versions("numpy", "numba", "polars"),
     }
+
+
+def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
+    """Refuse new records: what an item reads as depends on the records it was released with."""
+    raise no_rule(str(manifest["recoding"]["algorithm"]))
 
 
 def _published(plan: Plan, prepared: ItemPrepared, name: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sfumato.attacks.identity.sparse_sets import SparseSets
 from sfumato.describe.roles import Role
@@ -14,7 +14,9 @@ from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
 from sfumato.workflow.catalog.requirement import refuse_keys, requirement
 from sfumato.workflow.plan.plan import Plan
-from sfumato.workflow.profile.profiling import Profile
+
+if TYPE_CHECKING:
+    from sfumato.workflow.profile.profiling import Profile
 
 OTHERWISE = "paths and sets are judged by what somebody knows of them"
 _PATHS = "Chosen by auto: a column has paths, whose frequent sequences it keeps."

@@ -20,8 +20,8 @@ from sfumato.group.local_table import LocalTable
 from sfumato.publish.items.item_problem import ItemProblem
 from sfumato.publish.items.item_space import Axis, ItemSpace
 from sfumato.verification.item_checks import secret_of
+from sfumato.workflow.kinds.describing import refuse_nested, refuse_stars, schema_of, without_missing
 from sfumato.workflow.kinds.items.item_plan import item_models
-from sfumato.workflow.kinds.table.preparing import refuse_nested, refuse_stars, schema_of, without_missing
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.column_plan import ColumnPlan, Tree
 from sfumato.workflow.plan.plan import Plan

@@ -44,10 +44,10 @@ def read(asked: Asked) -> Table:
     return marked(item_table(plan, load_table(plan, asked.like, plan.input.path)), plan)
 
 
-def search(plan: Plan, prepared: ItemPrepared, work: Work) -> Searched:
+def search(asked: Asked, prepared: ItemPrepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` stands for."""
-    name, run, why = item_algorithm(plan)
-    inner = work.within(plan.algorithm.seconds)
+    name, run, why = item_algorithm(asked.plan)
+    inner = work.within(asked.plan.algorithm.seconds)
     try:
         outcome = run(prepared.problem, inner)
     except ParameterError as error:

@@ -1,5 +1,15 @@
-"""Differentially private releases: noisy rows over declared domains."""
+"""Differentially private releases, noisy rows over declared domains: plans that ask for epsilon."""
 
-from sfumato.workflow.kinds.private.private_kind import PrivateKind
+from __future__ import annotations
 
-KIND = PrivateKind()
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sfumato.workflow.plan.plan import Plan
+
+STATED = "differentially private"
+
+
+def owns(plan: Plan) -> bool:
+    """Whether a plan asks for this kind of release."""
+    return "epsilon" in plan.privacy

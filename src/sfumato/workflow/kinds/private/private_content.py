@@ -8,11 +8,17 @@ from typing import Any
 import polars as pl
 
 from sfumato.budget.events import to_json
-from sfumato.report.private.private_page import PrivateFacts, ledger_lines
+from sfumato.ground.work import Work
+from sfumato.report.private.private_page import PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import COUNT
 from sfumato.version import __version__
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
+
+
+def page(made: PrivateRelease, inside: bool, work: Work) -> str:
+    """The report as one HTML page; there is no inside one."""
+    return render(private_facts(made), work)
 
 
 def private_facts(made: PrivateRelease) -> PrivateFacts:

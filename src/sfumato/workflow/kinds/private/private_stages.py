@@ -21,10 +21,10 @@ from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.private.private_plan import epsilon_of_plan, private_algorithm
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
-from sfumato.workflow.querying import rows_or_none
+from sfumato.workflow.loading import rows_or_none
 
 
-def charged(asked: Asked) -> Asked:
+def begin(asked: Asked) -> Asked:
     """Reserve the cost in the plan's ledger, before the data is touched."""
     plan, epsilon = asked.plan, epsilon_of_plan(asked.plan)
     if "ledger" not in plan.privacy:

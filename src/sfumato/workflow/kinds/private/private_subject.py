@@ -21,7 +21,9 @@ MOST_ROWS = 2_000_000
 """Counts that add up to more rows than this are not written out one by one."""
 
 
-def private_subject(folder: Path, manifest: Mapping[str, Any], original: Table, control: Table | None) -> Subject:
+def private_subject(
+    folder: Path, manifest: Mapping[str, Any], original: Table, *, control: Table | None, plan: object
+) -> Subject:
     """The released rows, one for each count, with what their labels cover by the declared trees."""
     rows = _records(read(folder / str(manifest["data"]["file"])).frame)
     roles = {str(one["name"]): str(one["role"]) for one in manifest["data"]["columns"]}

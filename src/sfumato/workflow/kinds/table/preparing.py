@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import polars as pl
 
 from sfumato.data.table import Table
 from sfumato.describe.domains import Categories, ObservedDomain, joined, widened
-from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.errors import DataError, PlanError, unknown_column
 from sfumato.ground.shares import rows_within
@@ -26,10 +25,10 @@ from sfumato.utility.view import measures
 from sfumato.workflow.catalog.lookup import Catalog
 from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
 from sfumato.workflow.catalog.requirement import requirement
+from sfumato.workflow.kinds.describing import refuse_nested, refuse_stars, schema_of, without_missing
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.plan import Plan
 
-S = TypeVar("S", bound=CellSource)
 READING = ("reading",)
 """Keys of [privacy] that ask for no model: how unknown cells are read."""
 
@@ -149,58 +148,6 @@ def _problem(
         exempt=plan.algorithm.exempt_suppressed,
         reading=plan.privacy.get("reading", "strict"),
     )
-
-
-def schema_of(plan: Plan, names: Sequence[str], open_columns: Sequence[str] = ()) -> Schema:
-    """The roles of all columns; a quasi-identifier needs a hierarchy where nothing can be left out of it."""
-    for name in plan.columns:
-        if name not in names:
-            raise unknown_column(name, names, where=f"columns.{name}")
-    roles = {name: plan.columns[name].role if name in plan.columns else Role.DROP for name in names}
-    schema = Schema(roles=roles)
-    if len(schema.named(Role.TARGET)) > 1:
-        raise PlanError(f"columns: only one column can be the target, not {', '.join(schema.named(Role.TARGET))}")
-    if not schema.quasi:
-        raise PlanError("columns: no column has role = 'quasi'; name those that others may know about a person")
-    for name in schema.quasi:
-        if plan.columns[name].hierarchy is None and name not in open_columns:
-            raise PlanError(
-                f"columns.{name}.hierarchy is missing; a quasi-identifier needs one, for example "
-                '{ kind = "flat" } to show or suppress values, or { file = "..." }'
-            )
-    return schema
-
-
-def refuse_nested(plan: Plan, source: CellSource, schema: Schema) -> None:
-    """Lists, structs, bytes and durations pass through Parquet only."""
-    for name in schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP):
-        dtype = source.dtype(name)
-        if plan.output_format == "csv" and (dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration)):
-            raise PlanError(
-                f"columns.{name}: cells of type {dtype} cannot be written as CSV; "
-                'set [output] format = "parquet", or drop the column'
-            )
-
-
-def refuse_stars(source: str, quasi: Sequence[ObservedDomain]) -> None:
-    """A cell that reads like a suppressed one could not be told from it."""
-    for domain in quasi:
-        if TOP in domain.values:
-            rows = int(domain.counts[domain.values.index(TOP)])
-            raise DataError(
-                f"{source}, column {domain.column!r}: {rows} cells are {TOP!r}, which a release uses for "
-                "suppressed cells; write them as '?' and declare that in [input] missing"
-            )
-
-
-def without_missing(plan: Plan, source: S, schema: Schema) -> tuple[S, int]:
-    """Leave out rows with missing values where the plan says so."""
-    if plan.input.on_missing == "keep":
-        return source, 0
-    whole = source.complete(schema.named(Role.QUASI, Role.SENSITIVE, Role.TARGET))
-    if not whole.rows:
-        raise DataError(f'{source.source}: every row has a missing value; set [input] on_missing = "keep"')
-    return whole, source.rows - whole.rows
 
 
 def _context(plan: Plan, source: CellSource, schema: Schema, kinds: Mapping[str, Any]) -> Context:

@@ -18,6 +18,7 @@ from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.roles import Role
+from sfumato.ground.work import Work
 from sfumato.publish.problem import Form
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
     from sfumato.workflow.kinds.table.table_release import TableRelease
 
 Distribution = tuple[tuple[str, int], ...]
+
+
+def page(made: TableRelease, inside: bool, work: Work) -> str:
+    """The report as one HTML page."""
+    from sfumato.report.table.table_page import render
+
+    return render(facts(made, inside=inside), work)
 
 
 def facts(made: TableRelease, *, inside: bool) -> ReportFacts:

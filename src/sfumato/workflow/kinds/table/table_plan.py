@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sfumato.bundle.published import Published
 from sfumato.describe.roles import Role
@@ -17,7 +17,9 @@ from sfumato.workflow.catalog.requirement import refuse_keys, requirement
 from sfumato.workflow.kinds.table.preparing import READING
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan.plan_table import Keys
-from sfumato.workflow.profile.profiling import Profile
+
+if TYPE_CHECKING:
+    from sfumato.workflow.profile.profiling import Profile
 
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP)
 AUTO = AlgorithmPart(name="auto", run=None)

@@ -44,6 +44,12 @@ class Recoded:
     """The sensitive values by group, where they are published apart."""
 
 
+def begin(asked: Asked) -> Asked:
+    """Refuse a control file that is not there."""
+    asked.plan.attack.refuse_files(asked.plan.folder)
+    return asked
+
+
 def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
     """The table and, where there is one, the population; whatever can be counted is taken as it is."""
     plan = asked.plan
@@ -61,9 +67,9 @@ def is_source(frame: object) -> bool:
     return all(hasattr(frame, name) for name in ("offers", "domain", "cells", "apply"))
 
 
-def search(plan: Plan, prepared: Prepared, work: Work) -> Searched:
+def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` stands for."""
-    parts = catalog()
+    plan, parts = asked.plan, catalog()
     name, why = plan.algorithm.name, "Named in the plan."
     if name == "auto":
         name, why = chosen(prepared.problem)

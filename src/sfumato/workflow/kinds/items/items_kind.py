@@ -1,0 +1,29 @@
+"""Paths, sets and mixed records as a kind of release."""
+
+from __future__ import annotations
+
+from sfumato.verification.item_checks import item_checks
+from sfumato.workflow.kinds.items import STATED, item_attack, item_content, item_manifest, item_plan, item_stages
+from sfumato.workflow.kinds.items.item_preparing import prepare_items
+from sfumato.workflow.kinds.kind import Kind
+
+KIND = Kind(
+    name="items",
+    stated=STATED,
+    check=item_plan.check,
+    read=item_stages.read,
+    prepare=lambda asked, rows: prepare_items(asked.plan, rows),
+    search=item_stages.search,
+    recode=item_stages.recode,
+    judge=item_stages.judge,
+    attack=item_attack.attack_records,
+    files=item_manifest.files,
+    manifest=item_manifest.manifest,
+    checks=lambda *bundle: item_checks(*bundle, known=item_plan.ItemModels()),
+    subject=item_attack.refuse_bundle,
+    apply=item_manifest.refuse_records,
+    page=item_content.page,
+    summary=item_content.summary,
+    figures=item_content.figures,
+    draft=item_plan.draft,
+)
