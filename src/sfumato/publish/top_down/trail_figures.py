@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
-from sfumato.group.keys import total, weighed
+from sfumato.group.cut_counts import Figure, JointCuts, Numbers
+from sfumato.group.keys import weighed
 from sfumato.group.tally import Tally
 from sfumato.publish.problem import Problem
 from sfumato.publish.top_down.cut_columns import Column
-from sfumato.publish.top_down.demands import Watched
 from sfumato.publish.top_down.partitions import Partitions
+from sfumato.publish.top_down.splits import Counted, classes_of
 from sfumato.utility.view import View
 
 
@@ -25,14 +26,12 @@ class Figures:
     the rows are paired anew, each column sorted by its labels: that leaves few classes and changes no such figure.
     """
 
-    def __init__(self, problem: Problem, columns: Sequence[Column]) -> None:
+    def __init__(self, problem: Problem, columns: Sequence[Column], counted: Sequence[Counted]) -> None:
         self.problem, self.columns = problem, columns
         cells = problem.cells
-        self._by_column = problem.floors() is not None and "target" not in problem.metric.needs
-        self._rows = [
-            total(codes.astype(np.int64), cells.sizes, len(names))
-            for codes, names in zip(cells.keys, cells.labels, strict=True)
-        ]
+        self._rows = [one.rows for one in counted]
+        floors = problem.metric.floors(problem.hierarchies, self._rows)
+        self._by_column = floors is not None and "target" not in problem.metric.needs
         self._target = problem.target if "target" in problem.metric.needs else None
         self._measured = [name for name in problem.metric.needs if name in cells.measures]
         self._sums = {name: float(cells.measures[name].sum()) for name in self._measured}
@@ -40,11 +39,9 @@ class Figures:
         self._rulers = [column.ruler() for column in columns]
 
     @property
-    def watched(self) -> tuple[Watched, ...]:
+    def watched(self) -> tuple[Figure, ...]:
         """What must be counted in each partition."""
-        if self._target is None:
-            return ()
-        return tuple((self._target, (code,)) for code in range(len(self.problem.cells.tally(self._target).values)))
+        return () if self._target is None else classes_of(self.problem)
 
     def loss(self, partitions: Partitions, changed: int | None = None) -> float:
         """What the problem's metric says about the classes, after the labels of one column changed."""
@@ -76,17 +73,17 @@ class Figures:
             population=None,
         )
 
-    def _counted(self, place: int) -> NDArray[np.int64]:
+    def _counted(self, place: int) -> Numbers:
         """The rows of a column's labels, each with those before it."""
-        column = self.columns[place]
-        return np.cumsum(total(column.of_code.astype(np.int64), self._rows[place], column.values))
+        column, rows = self.columns[place], self._rows[place]
+        return np.cumsum(np.bincount(column.of_code, weights=rows, minlength=column.values).astype(rows.dtype))
 
     def _classes(self, partitions: Partitions) -> Classes:
         """The partitions as classes, with what the metric needs."""
         cells = self.problem.cells
         measures = {}
         if self._measured:
-            parts = partitions.cell_parts()
+            parts = cast("JointCuts", partitions.walk).cell_parts()
             measures = {name: weighed(parts, cells.measures[name], partitions.count) for name in self._measured}
         return replace(
             cells,
