@@ -138,7 +138,7 @@ class CellCuts:
         owner = np.repeat(self._owners(parts), own.lengths)
         weights = np.repeat(self.weights[cells], own.lengths, axis=0)
         counts = _summed(owner * coded.size + own.codes, weights, count * coded.size)
-        return counts if parts is None else counts.reshape(count, coded.size, -1)
+        return counts if parts is None else counts.reshape(count, coded.size, counts.shape[1])
 
     def _cells(self, parts: Ids | None) -> tuple[Codes, Ids, Ids, Ids]:
         """The cells in some order, where each partition starts and how long it is, and the partitions asked for."""

@@ -79,7 +79,7 @@ class Divided:
         count, children = self.division.count, self.division.children
         found = np.zeros((count * children, self.counts.shape[1]), self.counts.dtype)
         found[self.keys] = self.counts
-        return found.reshape(count, children, -1)
+        return found.reshape(count, children, self.counts.shape[1])
 
     def occupied(self) -> Divided:
         """Only the pairs in which anything was counted."""

@@ -22,11 +22,15 @@ from sfumato.describe.roles import Role
 from sfumato.describe.spans import Ends
 from sfumato.describe.texts import OrderedGroups
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
+from sfumato.group.coded_column import CodedColumn
+from sfumato.group.coded_rows import CodedRows
 from sfumato.publish.noisy_table import Attribute, PrivateTable, grid_cells
 from sfumato.workflow.columns import ColumnPlan
 from sfumato.workflow.hierarchies import builder
 from sfumato.workflow.plan import Plan
 
+Declared = tuple[Attribute, CodedColumn]
+"""A declared domain, and every row's value in it."""
 MOST_CELLS = 1_000_000
 """More cells than this have no use: no count of them would be above its noise."""
 
@@ -49,10 +53,11 @@ def declared_table(plan: Plan, table: Table) -> PrivateTable:
         raise PlanError("columns: no column has role = 'quasi'; name those that are to be published")
     target = next((name for name, column in plan.columns.items() if column.role is Role.TARGET), None)
     classes, codes = _classes(plan, table, target, observed=observed)
+    found = [_attribute(plan, table, name, column, observed=observed) for name, column in quasi]
     return PrivateTable(
-        attributes=tuple(_attribute(plan, table, name, column, observed=observed) for name, column in quasi),
+        attributes=tuple(attribute for attribute, _ in found),
         classes=classes,
-        target=codes,
+        counts=CodedRows(columns=tuple(rows for _, rows in found), counted={target or "": codes}),
         target_name=target,
     )
 
@@ -68,7 +73,7 @@ def _classes(plan: Plan, table: Table, target: str | None, *, observed: bool) ->
     return names, _coded(table, target, cells, {name: code for code, name in enumerate(names)})
 
 
-def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, observed: bool) -> Attribute:
+def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, observed: bool) -> Declared:
     tree: Mapping[str, Any] = column.hierarchy or ({"kind": "flat"} if not column.values else {})
     path = f"columns.{name}.hierarchy"
     made = (
@@ -101,17 +106,18 @@ def _whole(name: str, leaves: tuple[str, ...], made: Any, plan: Plan) -> Hierarc
     return found
 
 
-def _leaf(plan: Plan, table: Table, name: str, hierarchy: Hierarchy) -> Attribute:
+def _leaf(plan: Plan, table: Table, name: str, hierarchy: Hierarchy) -> Declared:
     values = hierarchy.levels[0].labels
     cells = as_text(table.frame[name])
     if hierarchy.missing is not None:
         absent = table.is_missing(name)
         cells = pl.Series(name, cells).zip_with(~absent, pl.Series([values[hierarchy.missing]], dtype=pl.String))
     codes = _coded(table, name, cells, {value: code for code, value in enumerate(values)})
-    return Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree(), codes=codes)
+    made = Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree())
+    return made, CodedColumn(codes=codes, size=len(values))
 
 
-def _number(table: Table, name: str, made: Intervals | Grown, path: str) -> Attribute:
+def _number(table: Table, name: str, made: Intervals | Grown, path: str) -> Declared:
     if made.low is None or made.high is None:
         raise PlanError(
             f"{path}: low and high are missing; limits that are read off the rows break the promise, also for studies"
@@ -133,12 +139,11 @@ def _number(table: Table, name: str, made: Intervals | Grown, path: str) -> Attr
     ends = Ends(low=declared.low, high=declared.high, low_known=True, high_known=True)
     bounds = [min(declared.low + place * grid, declared.high) for place in range(cells)] + [declared.high]
     labels = [ends.named((a, b), first=not n, last=n == cells - 1) for n, (a, b) in enumerate(pairwise(bounds))]
-    return Attribute(
-        name=name, kind="number", values=tuple(labels), low=declared.low, high=declared.high, grid=grid, codes=codes
-    )
+    found = Attribute(name=name, kind="number", values=tuple(labels), low=declared.low, high=declared.high, grid=grid)
+    return found, CodedColumn(codes=codes, size=cells)
 
 
-def _set(plan: Plan, table: Table, name: str, column: ColumnPlan, made: Any) -> Attribute:
+def _set(plan: Plan, table: Table, name: str, column: ColumnPlan, made: Any) -> Declared:
     """Every row's items; a row without items has an empty set."""
     if not isinstance(made, Paths | OrderedGroups):
         raise PlanError(f"columns.{name}.hierarchy: sets need a declared tree over their items (file, tree, bundled)")
@@ -158,9 +163,9 @@ def _set(plan: Plan, table: Table, name: str, column: ColumnPlan, made: Any) -> 
     codes = _coded(table, name, pairs["item"], {value: code for code, value in enumerate(hierarchy.levels[0].labels)})
     lengths = np.bincount(pairs["row"].to_numpy(), minlength=table.rows)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Attribute(
-        name=name, kind="set", values=hierarchy.levels[0].labels, tree=hierarchy.tree(), codes=codes, starts=starts
-    )
+    values = hierarchy.levels[0].labels
+    found = Attribute(name=name, kind="set", values=values, tree=hierarchy.tree())
+    return found, CodedColumn(codes=codes, size=len(values), starts=starts)
 
 
 def _coded(table: Table, name: str, cells: pl.Series, known: Mapping[str, int]) -> Codes:
