@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.ground.errors import ParameterError
-from sfumato.group.cut_counts import CutCounts, CutSource, Divided, Division, Figure, Need, Numbers
+from sfumato.group.cut_counts import CutCounts, CutSource, Divided, Division, Figure, Groups, Need, Numbers
 from sfumato.group.keys import Ids
 
 
@@ -45,9 +45,9 @@ class AddedCuts:
         """The figures of all records."""
         return np.asarray(sum(one.total() for one in self.walks))
 
-    def histogram(self, column: int, parts: Ids | None = None) -> Numbers:
-        """[Partitions x] values x figures."""
-        return np.asarray(sum(one.histogram(column, parts) for one in self.walks))
+    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+        """Partitions (or groups of them) x children x figures."""
+        return np.asarray(sum(one.histogram(asked, groups) for one in self.walks))
 
     def refine(self, asked: Division) -> Divided:
         """The pairs that any of them has, with the sums of their counts."""

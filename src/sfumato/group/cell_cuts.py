@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
 from sfumato.group.coded_column import CodedColumn
-from sfumato.group.cut_counts import Divided, Division, Numbers
+from sfumato.group.cut_counts import Divided, Division, Groups, Numbers
 from sfumato.group.keys import Ids
+
+_WEIGHTS = -1
+"""Where weights are kept that lie in the order of the partitions, beside columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,22 +39,26 @@ class CellCuts:
         self._starts = np.zeros(1, np.int64)
         self._lengths = np.full(1, len(weights), np.int64)
         self._last: _Members | None = None
+        self._laid: dict[int, Numbers] = {}
 
     def total(self) -> Numbers:
         """The figures of all cells."""
         return np.asarray(self.weights.sum(axis=0))
 
-    def histogram(self, column: int, parts: Ids | None = None) -> Numbers:
-        """[Partitions x] values x figures."""
-        from sfumato.ground.kernels.refining_kernel import count_values
+    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+        """Partitions (or groups of them) x children x figures."""
+        from sfumato.ground.kernels.refining_kernel import count_dense
 
-        coded = self.columns[column]
+        into = groups or Groups(of=np.arange(asked.count, dtype=np.int32), count=asked.count)
+        counts = np.zeros((into.count, asked.children, self.weights.shape[1]), self.weights.dtype)
+        coded = self.columns[asked.column]
         if coded.starts is not None:
-            return self._items(coded, parts)
-        order, starts, lengths, places = self._cells(parts)
-        counts = np.zeros((len(places), coded.size, self.weights.shape[1]), self.weights.dtype)
-        count_values(order, starts, lengths, places, coded.codes, self.weights, counts)
-        return counts[0] if parts is None else counts
+            found = self.refine(asked)
+            np.add.at(counts, (into.of[found.owner], found.child), found.counts)
+            return counts
+        starts, lengths, parts, codes, weights = self._laid_out(asked)
+        count_dense(starts, lengths, parts, into.of, codes, asked.child_of, weights, counts)
+        return counts
 
     def refine(self, asked: Division) -> Divided:
         """The pairs that have cells."""
@@ -80,6 +87,7 @@ class CellCuts:
         kept = goes >= 0
         self._starts[goes[kept]], self._lengths[goes[kept]] = begins[kept], mine.held[kept]
         self._last = None
+        self._laid = {}
 
     def members(self, asked: Division) -> tuple[Codes, Codes]:
         """The cells of the partitions, one partition after the other, and the pair of each."""
@@ -112,7 +120,8 @@ class CellCuts:
         counts = np.empty((most, self.weights.shape[1]), self.weights.dtype)
         found = count_children(
             order, starts, lengths, parts, self.columns[asked.column].codes, asked.child_of, self.weights,
-            np.full(asked.children, -1, np.int64), group, owner, child, held, counts,
+            np.zeros(asked.children, np.int64), np.zeros((asked.children, counts.shape[1]), counts.dtype),
+            group, owner, child, held, counts,
         )  # fmt: skip
         divided = Divided(division=asked, owner=owner[:found], child=child[:found], counts=counts[:found])
         return _Members(divided=divided, group=group, held=held[:found])
@@ -131,21 +140,31 @@ class CellCuts:
         )
         return _Members(divided=divided, group=group.reshape(-1).astype(np.int32), held=held)
 
-    def _items(self, coded: CodedColumn, parts: Ids | None) -> Numbers:
-        """The histogram of a column of sets."""
-        cells = self._listed(parts).astype(np.int64)
-        own, count = coded.take(cells), 1 if parts is None else len(parts)
-        owner = np.repeat(self._owners(parts), own.lengths)
-        weights = np.repeat(self.weights[cells], own.lengths, axis=0)
-        counts = _summed(owner * coded.size + own.codes, weights, count * coded.size)
-        return counts if parts is None else counts.reshape(count, coded.size, counts.shape[1])
-
     def _cells(self, parts: Ids | None) -> tuple[Codes, Ids, Ids, Ids]:
         """The cells in some order, where each partition starts and how long it is, and the partitions asked for."""
         if parts is not None:
             return self._order, self._starts, self._lengths, parts
         none = np.zeros(1, np.int64)
         return np.arange(len(self._order), dtype=np.int32), none, none + len(self._order), none
+
+    def _laid_out(self, asked: Division) -> tuple[Ids, Ids, Ids, Codes, Numbers]:
+        """Partitions as in ``_cells``, with codes and weights in the order of their cells.
+
+        Where most cells are asked about, this order is kept until a partition is divided: they may be asked again.
+        """
+        codes, parts = self.columns[asked.column].codes, asked.parts
+        if parts is None:
+            _, starts, lengths, parts = self._cells(None)
+            return starts, lengths, parts, codes, self.weights
+        lengths = self._lengths[parts]
+        if 2 * int(lengths.sum()) < len(self._order):
+            cells = self._listed(parts)
+            return np.cumsum(lengths) - lengths, lengths, np.arange(len(parts)), codes[cells], self.weights[cells]
+        if _WEIGHTS not in self._laid:
+            self._laid[_WEIGHTS] = self.weights[self._order]
+        if asked.column not in self._laid:
+            self._laid[asked.column] = codes[self._order]
+        return self._starts, self._lengths, parts, self._laid[asked.column], self._laid[_WEIGHTS]
 
     def _listed(self, parts: Ids | None) -> Codes:
         """The cells of some partitions, one partition after the other."""

@@ -27,11 +27,6 @@ class CodedColumn:
         """How many records there are."""
         return len(self.codes) if self.starts is None else len(self.starts) - 1
 
-    @property
-    def lengths(self) -> Ids:
-        """How many values each record has."""
-        return np.ones(len(self.codes), np.int64) if self.starts is None else np.diff(self.starts)
-
     def take(self, records: Ids) -> CodedColumn:
         """The values of some records."""
         if self.starts is None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
 from sfumato.group.cell_cuts import CellCuts
@@ -50,9 +51,16 @@ class CodedRows:
         count = columns[0].records if columns else min(self.rows, 1)
         weights = np.empty((count, len(figures)), np.int64)
         for place, figure in enumerate(figures):
-            held = slice(None) if figure == ROWS else np.isin(self.counted[figure[0]], figure[1])
-            weights[:, place] = np.bincount(cell[held], minlength=count)
+            held = self._held(figure)
+            weights[:, place] = held if columns is self.columns else np.bincount(cell[held], minlength=count)
         return CellCuts(columns, weights)
+
+    def _held(self, figure: Figure) -> NDArray[np.bool_]:
+        """Which rows are counted."""
+        held = np.full(self.rows, figure == ROWS)
+        for code in figure[1]:
+            held |= self.counted[figure[0]] == code
+        return held
 
     @cached_property
     def cells(self) -> tuple[Ids, tuple[CodedColumn, ...]]:

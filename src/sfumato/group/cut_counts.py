@@ -56,6 +56,21 @@ class Division:
         return 1 if self.parts is None else len(self.parts)
 
 
+def by_value(column: int, size: int, parts: Ids | None = None) -> Division:
+    """The division by the values of a column themselves."""
+    return Division(column=column, parts=parts, child_of=np.arange(size, dtype=np.int32), children=size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Groups:
+    """Partitions that are counted together."""
+
+    of: Codes
+    """For each partition of a division, its group."""
+    count: int
+    """How many groups there are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Divided:
     """The counts of (partition, child) pairs. Pairs without a record may be left out: sets have 2^m children."""
@@ -104,8 +119,8 @@ class CutCounts(Protocol):
     def total(self) -> Numbers:
         """The figures of all records."""
 
-    def histogram(self, column: int, parts: Ids | None = None) -> Numbers:
-        """[Partitions x] values x figures; without partitions, of all records. Of sets, a record has several values."""
+    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+        """Partitions (or groups of them) x children x figures: what is asked for where few children are public."""
 
     def refine(self, asked: Division) -> Divided:
         """The partitions as they would be divided; nothing changes yet."""

@@ -17,12 +17,12 @@ _FEW = 24
 
 
 @compiled_within
-def _ascending(child: Ints, first: int, last: int, slot: Ints) -> None:
-    """Put the children of one part into ascending order; ``slot`` has -2 at each of them and -1 elsewhere."""
+def _ascending(child: Ints, first: int, last: int, tally: Ints) -> None:
+    """Put the children of one part into ascending order; ``tally`` is above 0 at each of them, and 0 elsewhere."""
     if last - first > _FEW:
         at = first
-        for c in range(len(slot)):
-            if slot[c] == -2:
+        for c in range(len(tally)):
+            if tally[c]:
                 child[at] = c
                 at += 1
         return
@@ -36,61 +36,62 @@ def _ascending(child: Ints, first: int, last: int, slot: Ints) -> None:
 
 @compiled
 def count_children(
-    order: Codes, starts: Ints, lengths: Ints, parts: Ints, codes: Codes, child_of: Codes, weights: Numbers, slot: Ints,
-    group: Codes, owner: Ints, child: Ints, held: Ints, counts: Numbers,
+    order: Codes, starts: Ints, lengths: Ints, parts: Ints, codes: Codes, child_of: Codes, weights: Numbers,
+    tally: Ints, sums: Numbers, group: Codes, owner: Ints, child: Ints, held: Ints, counts: Numbers,
 ) -> int:  # fmt: skip
     """Count the cells of each of ``parts`` by child; tells how many (part, child) pairs there are, children ascending.
 
     ``group`` gets the pair of each cell, one part after the other; ``owner``, ``child``, ``held`` and ``counts`` the
-    part's place in ``parts``, the child, the cells and the summed weights of each pair. ``slot`` has -1 everywhere.
+    part's place in ``parts``, the child, the cells and the summed weights of each pair. ``tally`` (children) and
+    ``sums`` (children x figures) are zero before and after.
     """
     found = place = 0
     for t in range(len(parts)):
         first, begin = found, place
         start = starts[parts[t]]
-        stop = start + lengths[parts[t]]
-        if stop == start + 1:
-            owner[found], child[found], held[found], group[place] = t, child_of[codes[order[start]]], 1, found
+        if lengths[parts[t]] == 1:
+            cell = order[start]
+            owner[found], child[found], held[found], group[place] = t, child_of[codes[cell]], 1, found
             for w in range(counts.shape[1]):
-                counts[found, w] = weights[order[start], w]
+                counts[found, w] = weights[cell, w]
             found, place = found + 1, place + 1
             continue
-        for i in range(start, stop):
-            c = child_of[codes[order[i]]]
-            if slot[c] == -1:
-                slot[c] = -2
+        for i in range(start, start + lengths[parts[t]]):
+            cell = order[i]
+            c = child_of[codes[cell]]
+            if tally[c] == 0:
                 child[found] = c
                 found += 1
+            tally[c] += 1
+            for w in range(counts.shape[1]):
+                sums[c, w] += weights[cell, w]
             group[place] = c
             place += 1
-        _ascending(child, first, found, slot)
+        _ascending(child, first, found, tally)
         for j in range(first, found):
-            slot[child[j]] = j
-            owner[j], held[j] = t, 0
+            c = child[j]
+            owner[j], held[j], tally[c] = t, tally[c], j
             for w in range(counts.shape[1]):
-                counts[j, w] = 0
-        for i in range(start, stop):
-            at = slot[group[begin + i - start]]
-            group[begin + i - start] = at
-            held[at] += 1
-            for w in range(counts.shape[1]):
-                counts[at, w] += weights[order[i], w]
+                counts[j, w], sums[c, w] = sums[c, w], 0
+        for i in range(begin, place):
+            group[i] = tally[group[i]]
         for j in range(first, found):
-            slot[child[j]] = -1
+            tally[child[j]] = 0
     return found
 
 
 @compiled
-def count_values(
-    order: Codes, starts: Ints, lengths: Ints, parts: Ints, codes: Codes, weights: Numbers, counts: Numbers
-) -> None:
-    """Sum the weights of the cells of each of ``parts`` by code: parts x codes x figures, zeros before."""
+def count_dense(
+    starts: Ints, lengths: Ints, parts: Ints, group: Codes, codes: Codes, child_of: Codes, weights: Numbers,
+    counts: Numbers,
+) -> None:  # fmt: skip
+    """Sum the weights of the cells of each of ``parts`` by its group and their child; cells lie in the parts' order."""
     for t in range(len(parts)):
-        start = starts[parts[t]]
+        start, mine = starts[parts[t]], counts[group[t]]
         for i in range(start, start + lengths[parts[t]]):
-            cell = order[i]
+            c = child_of[codes[i]]
             for w in range(counts.shape[2]):
-                counts[t, codes[cell], w] += weights[cell, w]
+                mine[c, w] += weights[i, w]
 
 
 @compiled

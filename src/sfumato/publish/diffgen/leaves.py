@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.group.cut_counts import Division
+from sfumato.group.cut_counts import Division, by_value
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.number_column import NumberColumn
@@ -39,7 +39,7 @@ class Leaves:
             child += column.child_of(value)
         mine = np.isin(self.keys[c], values)
         asked = Division(column=c, parts=self.places[mine], child_of=child, children=wide)
-        after = impurity(self.walk.refine(asked).dense()).sum(axis=1)
+        after = impurity(self.walk.histogram(asked)).sum(axis=1)
         taken, keys = self.now[mine] - after, self.keys[c][mine]
         return {value: np.array([taken[keys == value].sum()]) for value in values}
 
@@ -49,7 +49,7 @@ class Leaves:
         wanted = np.isin(self.keys[c], values)
         for first, last in self._blocks(column.cells):
             here = first + np.flatnonzero(wanted[first:last])
-            up_to = self.walk.histogram(c, self.places[here]).cumsum(axis=1)
+            up_to = self.walk.histogram(by_value(c, column.cells, self.places[here])).cumsum(axis=1)
             for value in values:
                 low, high = column.spans[value]
                 mine = self.keys[c][here] == value

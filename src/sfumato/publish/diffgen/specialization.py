@@ -9,7 +9,7 @@ from fractions import Fraction
 from sfumato.budget.events import Event, Sequential
 from sfumato.budget.purse import Purse
 from sfumato.ground.work import Work
-from sfumato.group.cut_counts import CutCounts
+from sfumato.group.cut_counts import CutCounts, by_value
 from sfumato.publish.diffgen.diffgen_noise import Mechanisms
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
@@ -99,9 +99,11 @@ class Search(ABC):
 
 def column_of(attribute: Attribute, place: int, walk: CutCounts) -> AnyColumn:
     """An attribute as the search sees it; its place is that of its column in the walk."""
-    if attribute.kind == "number":
-        return NumberColumn(attribute, walk.histogram(place))
-    assert attribute.tree is not None
     if attribute.kind == "set":
+        assert attribute.tree is not None
         return SetColumn(attribute, attribute.tree, place, walk)
-    return TreeColumn(attribute, attribute.tree, walk.histogram(place))
+    counts = walk.histogram(by_value(place, len(attribute.values)))[0]
+    if attribute.kind == "number":
+        return NumberColumn(attribute, counts)
+    assert attribute.tree is not None
+    return TreeColumn(attribute, attribute.tree, counts)

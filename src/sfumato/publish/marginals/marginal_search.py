@@ -13,7 +13,7 @@ from sfumato.data.table import Codes
 from sfumato.publish.marginals.binnings import Bins
 from sfumato.publish.marginals.marginal_noise import Mechanisms
 from sfumato.publish.marginals.marginal_scores import Counts, correct, dependences, hits
-from sfumato.publish.marginals.measured_parts import MeasuredParts, counted
+from sfumato.publish.marginals.measured_parts import MeasuredParts
 from sfumato.publish.marginals.model import Measured, fitted
 from sfumato.publish.noisy_table import PrivateTable
 
@@ -90,7 +90,7 @@ class Search:
         """The attribute and binning with which most rows could be told their class, given what the model says."""
         said, many = self._opinion()
         left = self.left()
-        tables = [counted(self.parts.divided(one), said, many) for one in left]
+        tables = [self.parts.counted(one, said, many) for one in left]
         prices = [self._price(Fraction(one.size * self._kinds, 20)) for one in left]
         place, event = self.mechanisms.choose(correct(tables, prices), self.shares.choice, "choice of an attribute")
         self.purse.pay(event)
@@ -147,27 +147,20 @@ class Search:
 
     def _together(self, pairs: Sequence[tuple[Bins, int]]) -> list[Counts | None]:
         """Parent values x values x classes of each pair: the true counts; None without a parent."""
-        found: list[Counts | None] = []
-        last, divided = None, None
-        for one, at in pairs:
-            if at < 0:
-                found.append(None)
-                continue
-            if divided is None or one is not last:
-                last, divided = one, self.parts.divided(one)
-            found.append(counted(divided, self.parts.keys[at], self.kept[at].bins.size))
-        return found
+        return [
+            None if at < 0 else self.parts.counted(one, self.parts.keys[at], self.kept[at].bins.size)
+            for one, at in pairs
+        ]
 
     def _measure(self, bins: Bins, parent: int) -> None:
         """Add noise to the counts of the attribute, of its parent if it has one, and of the class."""
-        divided = self.parts.divided(bins)
         above, size = np.zeros(self.parts.count, np.int32), 1
         if parent >= 0:
             above, size = self.parts.keys[parent], self.kept[parent].bins.size
         what = f"marginal of {bins.attribute.name}"
-        noisy = self.mechanisms.count(counted(divided, above, size), self.shares.marginal, what)
+        noisy = self.mechanisms.count(self.parts.counted(bins, above, size), self.shares.marginal, what)
         self.purse.pay(noisy.event)
-        self.parts.add(divided)
+        self.parts.add(bins)
         self.kept.append(Measured(bins=bins, parent=parent, counts=noisy.values.astype(np.float64), scale=noisy.scale))
 
     def shortest(self) -> int:

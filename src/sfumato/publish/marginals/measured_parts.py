@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.table import Codes
-from sfumato.group.cut_counts import CutCounts, Divided, Division
+from sfumato.group.cut_counts import CutCounts, Division, Groups
 from sfumato.group.keys import Ids
 from sfumato.publish.marginals.binnings import Bins
 from sfumato.publish.marginals.marginal_scores import Counts
@@ -32,23 +32,19 @@ class MeasuredParts:
         """How many there are."""
         return len(self.counts)
 
-    def divided(self, bins: Bins) -> Divided:
-        """The partitions by the labels of one more attribute."""
-        asked = Division(column=bins.place, parts=self._places, child_of=bins.cut.of_code, children=bins.size)
-        return self.walk.refine(asked).occupied()
+    def counted(self, bins: Bins, code: Codes, codes: int) -> Counts:
+        """Codes x labels x classes: the rows by the code of their partition, of so many, and by their label."""
+        return self.walk.histogram(self._division(bins), Groups(of=code, count=codes))
 
-    def add(self, divided: Divided) -> None:
+    def add(self, bins: Bins) -> None:
         """One more attribute is measured."""
+        divided = self.walk.refine(self._division(bins)).occupied()
         self._places = divided.places(self._numbers)
         self.walk.apply(divided, self._places)
         self._numbers = max(self._numbers, int(self._places.max(initial=0)) + 1)
         self.keys = np.concatenate([self.keys[:, divided.owner], divided.child[None].astype(np.int32)])
         self.counts = divided.counts
 
-
-def counted(divided: Divided, above: Codes, size: int) -> Counts:
-    """Codes x labels x classes: the rows by the code ``above`` of their partition, of ``size``, and by their label."""
-    labels, kinds = divided.division.children, divided.counts.shape[1]
-    ids = above[divided.owner].astype(np.int64) * labels + divided.child
-    found = [np.bincount(ids, weights=one, minlength=size * labels) for one in divided.counts.T]
-    return np.stack(found, axis=1).astype(np.int64).reshape(size, labels, kinds)
+    def _division(self, bins: Bins) -> Division:
+        """The partitions by the labels of one more attribute."""
+        return Division(column=bins.place, parts=self._places, child_of=bins.cut.of_code, children=bins.size)

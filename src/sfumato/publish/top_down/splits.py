@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.data.table import Codes
 from sfumato.describe.hierarchy import Hierarchy
-from sfumato.group.cut_counts import ROWS, CutSource, Figure, Numbers
+from sfumato.group.cut_counts import ROWS, CutSource, Figure, Numbers, by_value
 from sfumato.publish.problem import Problem
 from sfumato.utility.view import Reals, Ruler
 
@@ -52,7 +52,7 @@ def counted(problem: Problem, source: CutSource, score: Score) -> tuple[Counted,
     """All columns, counted."""
     classes = classes_of(problem) if score == "gain" else ()
     walk = source.root((ROWS, *classes))
-    tables = [walk.histogram(column) for column in range(len(problem.hierarchies))]
+    tables = [walk.histogram(by_value(place, len(names)))[0] for place, names in enumerate(problem.cells.labels)]
     return tuple(
         Counted(rows=one[:, 0], figures=one[:, 1:].astype(np.float64) if classes else one.astype(np.float64))
         for one in tables
