@@ -48,7 +48,7 @@ class CodedRows:
     def root(self, figures: Sequence[Figure]) -> CellCuts:
         """A walk over the distinct rows."""
         cell, columns = self.cells
-        count = columns[0].records if columns else min(self.rows, 1)
+        count = columns[0].records if columns else self.rows
         weights = np.empty((count, len(figures)), np.int64)
         for place, figure in enumerate(figures):
             held = self._held(figure)
@@ -65,9 +65,7 @@ class CodedRows:
     @cached_property
     def cells(self) -> tuple[Ids, tuple[CodedColumn, ...]]:
         """The cell of every row, and the columns of the cells; every row is one where hardly any two are equal."""
-        if not self.columns:
-            return np.zeros(self.rows, np.int64), ()
-        if any(one.starts is not None for one in self.columns) or not self._repeats():
+        if not self.columns or any(one.starts is not None for one in self.columns) or not self._repeats():
             return np.arange(self.rows), self.columns
         cell, count = self._distinct(slice(None))
         place = representatives(cell, count)

@@ -24,12 +24,14 @@ class Figures:
 
     A metric whose loss is a sum over columns sees of each column only how many rows have which label. For such a one
     the rows are paired anew, each column sorted by its labels: that leaves few classes and changes no such figure.
+    Estimated rows are scaled, so that together they are a whole number, the nearest.
     """
 
     def __init__(self, problem: Problem, columns: Sequence[Column], counted: Sequence[Counted]) -> None:
         self.problem, self.columns = problem, columns
         cells = problem.cells
-        self._rows = [one.rows for one in counted]
+        self._whole = _whole(counted)
+        self._rows = [self._scaled(one.rows) for one in counted]
         floors = problem.metric.floors(problem.hierarchies, self._rows)
         self._by_column = floors is not None and "target" not in problem.metric.needs
         self._target = problem.target if "target" in problem.metric.needs else None
@@ -76,7 +78,12 @@ class Figures:
     def _counted(self, place: int) -> Numbers:
         """The rows of a column's labels, each with those before it."""
         column, rows = self.columns[place], self._rows[place]
-        return np.cumsum(np.bincount(column.of_code, weights=rows, minlength=column.values).astype(rows.dtype))
+        upto = np.cumsum(np.bincount(column.of_code, weights=rows, minlength=column.values).astype(rows.dtype))
+        total = self._rows[0].sum()  # estimates of two columns add up to the same but for rounding
+        return np.where(upto >= upto[-1], total, np.minimum(upto, total))
+
+    def _scaled(self, counts: Numbers) -> Numbers:
+        return counts if self._whole is None else np.asarray(counts * self._whole)
 
     def _classes(self, partitions: Partitions) -> Classes:
         """The partitions as classes, with what the metric needs."""
@@ -89,7 +96,7 @@ class Figures:
             cells,
             keys=partitions.keys,
             labels=self._labels(),
-            sizes=partitions.rows,
+            sizes=self._scaled(partitions.rows),
             tallies={} if self._target is None else {self._target: self._tally(partitions, self._target)},
             measures=measures,
             wild=None,
@@ -102,7 +109,7 @@ class Figures:
 
     def _tally(self, partitions: Partitions, target: str) -> Tally:
         tally = self.problem.cells.tally(target)
-        dense = partitions.counts[:, -len(tally.values) :]
+        dense = self._scaled(partitions.counts[:, -len(tally.values) :])
         owners, codes = np.nonzero(dense)
         return replace(
             tally,
@@ -111,3 +118,11 @@ class Figures:
             counts=dense[owners, codes],
             classes=partitions.count,
         )
+
+
+def _whole(counted: Sequence[Counted]) -> float | None:
+    """What estimated rows are multiplied by to be a whole number together, or a little more; None for whole counts."""
+    if not counted or counted[0].rows.dtype.kind != "f":
+        return None
+    rows = float(counted[0].rows.sum())
+    return max(round(rows), 1) / rows * (1 + 1e-12) if rows else 1.0
