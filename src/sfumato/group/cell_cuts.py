@@ -12,6 +12,7 @@ from sfumato.data.table import Codes
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.cut_counts import Divided, Division, Groups, Numbers
 from sfumato.group.keys import Ids
+from sfumato.group.leaf_order import LeafOrder
 
 _WEIGHTS = -1
 """Where weights are kept that lie in the order of the partitions, beside columns."""
@@ -35,9 +36,7 @@ class CellCuts:
     def __init__(self, columns: Sequence[CodedColumn], weights: Numbers) -> None:
         """One partition of all cells; ``weights`` (cells x figures) are what is counted."""
         self.columns, self.weights = columns, weights
-        self._order: Codes = np.arange(len(weights), dtype=np.int32)
-        self._starts = np.zeros(1, np.int64)
-        self._lengths = np.full(1, len(weights), np.int64)
+        self._order = LeafOrder(len(weights))
         self._last: _Members | None = None
         self._laid: dict[int, Numbers] = {}
 
@@ -51,8 +50,7 @@ class CellCuts:
 
         into = groups or Groups(of=np.arange(asked.count, dtype=np.int32), count=asked.count)
         counts = np.zeros((into.count, asked.children, self.weights.shape[1]), self.weights.dtype)
-        coded = self.columns[asked.column]
-        if coded.starts is not None:
+        if self.columns[asked.column].starts is not None:
             found = self.refine(asked)
             np.add.at(counts, (into.of[found.owner], found.child), found.counts)
             return counts
@@ -62,57 +60,39 @@ class CellCuts:
 
     def refine(self, asked: Division) -> Divided:
         """The pairs that have cells."""
-        found = self._members(asked)
-        if asked.parts is not None:
-            self._last = found
-        return found.divided
+        return self._remembered(asked).divided
 
     def apply(self, divided: Divided, places: Ids) -> None:
         """Move the cells of every pair to its leaf partition."""
-        from sfumato.ground.kernels.refining_kernel import move_cells
-
-        mine = self._remembered(divided.division)
-        parts, pairs = divided.division.parts, mine.divided
+        parts = divided.division.parts
         if parts is None:
             raise TypeError("all records together are no leaf partition")
-        begins = np.empty(len(pairs.owner), np.int64)
-        if len(parts):
-            spare = np.empty(int(self._lengths[parts].max(initial=0)), np.int32)
-            move_cells(
-                self._order, self._starts, self._lengths, parts, mine.group, pairs.owner, mine.held, begins, spare
-            )
+        mine = self._remembered(divided.division)
+        pairs = mine.divided
         goes = places if pairs is divided else _found(pairs.keys, divided.keys, places)
-        self._reserve(int(places.max(initial=-1)) + 1)
-        self._lengths[parts] = 0
-        kept = goes >= 0
-        self._starts[goes[kept]], self._lengths[goes[kept]] = begins[kept], mine.held[kept]
-        self._last = None
-        self._laid = {}
+        self._order.reserve(int(places.max(initial=-1)) + 1)
+        self._order.divide(parts, mine.group, pairs.owner, mine.held, goes)
+        self._last, self._laid = None, {}
 
     def members(self, asked: Division) -> tuple[Codes, Codes]:
         """The cells of the partitions, one partition after the other, and the pair of each."""
-        mine = self._remembered(asked)
-        return self._listed(asked.parts), mine.group
+        return self._order.listed(asked.parts), self._remembered(asked).group
 
     def cell_parts(self) -> Ids:
         """The leaf partition of each cell; -1 if it is no longer followed."""
-        found = np.full(len(self._order), -1, np.int64)
-        held = np.flatnonzero(self._lengths)
-        found[self._listed(held)] = np.repeat(held, self._lengths[held])
-        return found
+        return self._order.of_cells()
 
     def _remembered(self, asked: Division) -> _Members:
         """What the last question found, or the same anew."""
         if self._last is None or self._last.divided.division is not asked:
-            self._last = self._members(asked)
+            sets = self.columns[asked.column].starts is not None
+            self._last = self._set_members(asked) if sets else self._members(asked)
         return self._last
 
     def _members(self, asked: Division) -> _Members:
-        if self.columns[asked.column].starts is not None:
-            return self._set_members(asked)
         from sfumato.ground.kernels.refining_kernel import count_children
 
-        order, starts, lengths, parts = self._cells(asked.parts)
+        order, starts, lengths, parts = self._order.pieces(asked.parts)
         cells = int(lengths[parts].sum())
         most = min(cells, len(parts) * asked.children)
         group, owner = np.empty(cells, np.int32), np.empty(most, np.int64)
@@ -128,9 +108,9 @@ class CellCuts:
 
     def _set_members(self, asked: Division) -> _Members:
         """The same where a child is a set of bits: the pairs are sorted, since nobody can list all children."""
-        cells = self._listed(asked.parts).astype(np.int64)
+        cells = self._order.listed(asked.parts).astype(np.int64)
         masks = self.columns[asked.column].masks(asked.child_of, cells)
-        keys = self._owners(asked.parts) * np.int64(asked.children) + masks
+        keys = self._order.owners(asked.parts) * np.int64(asked.children) + masks
         pairs, group, held = np.unique(keys, return_inverse=True, return_counts=True)
         divided = Divided(
             division=asked,
@@ -140,52 +120,24 @@ class CellCuts:
         )
         return _Members(divided=divided, group=group.reshape(-1).astype(np.int32), held=held)
 
-    def _cells(self, parts: Ids | None) -> tuple[Codes, Ids, Ids, Ids]:
-        """The cells in some order, where each partition starts and how long it is, and the partitions asked for."""
-        if parts is not None:
-            return self._order, self._starts, self._lengths, parts
-        none = np.zeros(1, np.int64)
-        return np.arange(len(self._order), dtype=np.int32), none, none + len(self._order), none
-
     def _laid_out(self, asked: Division) -> tuple[Ids, Ids, Ids, Codes, Numbers]:
-        """Partitions as in ``_cells``, with codes and weights in the order of their cells.
+        """Where partitions start and how long they are, which are asked for; codes and weights of cells in that order.
 
         Where most cells are asked about, this order is kept until a partition is divided: they may be asked again.
         """
-        codes, parts = self.columns[asked.column].codes, asked.parts
+        codes, order, parts = self.columns[asked.column].codes, self._order, asked.parts
         if parts is None:
-            _, starts, lengths, parts = self._cells(None)
+            _, starts, lengths, parts = order.pieces(None)
             return starts, lengths, parts, codes, self.weights
-        lengths = self._lengths[parts]
-        if 2 * int(lengths.sum()) < len(self._order):
-            cells = self._listed(parts)
+        lengths = order.lengths[parts]
+        if 2 * int(lengths.sum()) < len(order.cells):
+            cells = order.listed(parts)
             return np.cumsum(lengths) - lengths, lengths, np.arange(len(parts)), codes[cells], self.weights[cells]
         if _WEIGHTS not in self._laid:
-            self._laid[_WEIGHTS] = self.weights[self._order]
+            self._laid[_WEIGHTS] = self.weights[order.cells]
         if asked.column not in self._laid:
-            self._laid[asked.column] = codes[self._order]
-        return self._starts, self._lengths, parts, self._laid[asked.column], self._laid[_WEIGHTS]
-
-    def _listed(self, parts: Ids | None) -> Codes:
-        """The cells of some partitions, one partition after the other."""
-        if parts is None:
-            return np.arange(len(self._order), dtype=np.int32)
-        lengths = self._lengths[parts]
-        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return np.asarray(self._order[np.repeat(self._starts[parts], lengths) + offsets])
-
-    def _owners(self, parts: Ids | None) -> Ids:
-        """The place of the partition of each of these cells."""
-        if parts is None:
-            return np.zeros(len(self._order), np.int64)
-        return np.repeat(np.arange(len(parts)), self._lengths[parts])
-
-    def _reserve(self, count: int) -> None:
-        """Make room for so many partitions, twice as much as is needed where it must be made."""
-        more = 2 * count - len(self._starts)
-        if count > len(self._starts):
-            self._starts = np.concatenate([self._starts, np.zeros(more, np.int64)])
-            self._lengths = np.concatenate([self._lengths, np.zeros(more, np.int64)])
+            self._laid[asked.column] = codes[order.cells]
+        return order.starts, order.lengths, parts, self._laid[asked.column], self._laid[_WEIGHTS]
 
 
 def _found(mine: Ids, named: Ids, places: Ids) -> Ids:
