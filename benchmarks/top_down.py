@@ -22,10 +22,12 @@ from sfumato.describe.paths import read_hierarchy
 from sfumato.describe.ranges import Grown
 from sfumato.ground.work import Work
 from sfumato.group.cells import cells
+from sfumato.group.weighted_cells import JointCells
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.publish.problem import Outcome, Problem
 from sfumato.publish.top_down import TopDown
 from sfumato.publish.top_down.cut_columns import Column, columns
+from sfumato.publish.top_down.splits import counted
 from sfumato.utility.cell_metrics import LossMetric
 from sfumato.utility.view import measures
 
@@ -99,7 +101,8 @@ class Plain:
     def __init__(self, given: Problem, l: int, k: int) -> None:
         """All rows at the top."""
         self.l, self.k = l, k
-        self.columns: tuple[Column, ...] = columns(given, "gain")
+        found = counted(given, JointCells(cells=given.cells), "gain")
+        self.columns: tuple[Column, ...] = columns(given, "gain", found)
         self.codes = [np.repeat(codes, given.cells.sizes) for codes in given.cells.keys]
 
     def run(self) -> list[tuple[int, int]]:

@@ -25,6 +25,8 @@ from sfumato.describe.hchy import read_hchy
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import Paths
 from sfumato.ground.work import Work
+from sfumato.group.coded_column import CodedColumn
+from sfumato.group.coded_rows import CodedRows
 from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable, grid_cells
 from sfumato.utility.learners import ends_read, learnt, told, values_read
@@ -67,27 +69,37 @@ def domains(folder: Path, names: list[str]) -> Domains:
     return found
 
 
-def attribute(name: str, column: pl.Series, domain: Hierarchy | Range) -> Attribute:
+def attribute(name: str, column: pl.Series, domain: Hierarchy | Range) -> tuple[Attribute, CodedColumn]:
     """A column over its declared domain."""
     if isinstance(domain, Hierarchy):
         values = domain.levels[0].labels
         codes = column.cast(pl.Enum(list(values))).to_physical().to_numpy().astype(np.int32)
-        return Attribute(name=name, kind="tree", values=values, tree=domain.tree(), codes=codes)
+        made = Attribute(name=name, kind="tree", values=values, tree=domain.tree())
+        return made, CodedColumn(codes=codes, size=len(values))
     low, high, grid = domain
     cells = grid_cells(low, high, grid)
     codes = np.clip((column.to_numpy() - low) // grid, 0, cells - 1).astype(np.int32)
     values = tuple(f"{low + n * grid:g}" for n in range(cells))
-    return Attribute(name=name, kind="number", values=values, low=low, high=high, grid=grid, codes=codes)
+    made = Attribute(name=name, kind="number", values=values, low=low, high=high, grid=grid)
+    return made, CodedColumn(codes=codes, size=cells)
 
 
 def private(frame: pl.DataFrame, given: Domains) -> PrivateTable:
     """Rows over their declared domains; income is the class."""
+    found = [attribute(name, frame[name], domain) for name, domain in given.items()]
+    kinds = frame[CLASS].cast(pl.Enum(list(CLASSES))).to_physical().to_numpy().astype(np.int32)
     return PrivateTable(
-        attributes=tuple(attribute(name, frame[name], domain) for name, domain in given.items()),
+        attributes=tuple(one for one, _ in found),
         classes=CLASSES,
-        target=frame[CLASS].cast(pl.Enum(list(CLASSES))).to_physical().to_numpy().astype(np.int32),
+        counts=CodedRows(columns=tuple(codes for _, codes in found), counted={CLASS: kinds}),
         target_name=CLASS,
     )
+
+
+def behind(table: PrivateTable) -> tuple[list[np.ndarray], np.ndarray]:
+    """The codes of every column, and the class of every row."""
+    assert isinstance(table.counts, CodedRows)
+    return [one.codes for one in table.counts.columns], table.counts.counted[CLASS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +113,12 @@ class Trial:
     def raw(self) -> float:
         """The accuracy of a tree on the raw values."""
         means = [self._values(one) for one in self.train.attributes]
-        model = learnt(_told(self.train, means), self.train.target.astype(np.int64), "tree", 0)
-        return float((model.predict(_told(self.test, means)) == self.test.target).mean())
+        model = learnt(_told(self.train, means), behind(self.train)[1].astype(np.int64), "tree", 0)
+        return float((model.predict(_told(self.test, means)) == behind(self.test)[1]).mean())
 
     def majority(self) -> float:
         """The accuracy of the most frequent class."""
-        return float((self.test.target == np.bincount(self.train.target).argmax()).mean())
+        return float((behind(self.test)[1] == np.bincount(behind(self.train)[1]).argmax()).mean())
 
     def accuracy(self, made: NoisyTable) -> float:
         """That of a tree learnt from the expanded release, on test rows generalized in the same way."""
@@ -117,8 +129,9 @@ class Trial:
             return self.majority()
         model = learnt(told(means, list(made.keys[:, rows]), len(rows)), kinds, "tree", 0)
         cuts = [cut for cut in made.cut if cut is not None]
-        keys = [cut.of_code[one.codes] for one, cut in zip(self.test.attributes, cuts, strict=True)]
-        return float((model.predict(told(means, keys, self.test.rows)) == self.test.target).mean())
+        codes, kinds = behind(self.test)
+        keys = [cut.of_code[one] for one, cut in zip(codes, cuts, strict=True)]
+        return float((model.predict(told(means, keys, len(kinds))) == kinds).mean())
 
     def _values(self, one: Attribute) -> Reals:
         domain = self.given[one.name]
@@ -137,7 +150,8 @@ class Trial:
 
 
 def _told(rows: PrivateTable, means: list[Reals]) -> Reals:
-    return told(means, [one.codes for one in rows.attributes], rows.rows)
+    codes, kinds = behind(rows)
+    return told(means, codes, len(kinds))
 
 
 @cache

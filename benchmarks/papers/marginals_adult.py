@@ -18,7 +18,7 @@ import polars as pl
 
 import sfumato as sf
 from measure import table, timed
-from papers.diffgen_adult import CLASS, CLASSES, TRAINING, TREES, domains, private
+from papers.diffgen_adult import CLASS, CLASSES, TRAINING, TREES, behind, domains, private
 from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.work import Work
 from sfumato.publish.marginals import Marginals
@@ -42,9 +42,8 @@ def expanded(made: NoisyTable) -> tuple[Rows, Rows]:
 
 def read(made: NoisyTable, other: PrivateTable) -> Rows:
     """New records as codes of the release's labels."""
-    return np.stack(
-        [cut.of_code[one.codes] for cut, one in zip(made.cut, other.attributes, strict=True) if cut is not None], axis=1
-    )
+    codes = behind(other)[0]
+    return np.stack([cut.of_code[one] for cut, one in zip(made.cut, codes, strict=True) if cut is not None], axis=1)
 
 
 def one_hot(codes: Rows, sizes: Sequence[int]) -> Rows:
@@ -80,11 +79,11 @@ def learners(sizes: Sequence[int]) -> Mapping[str, Callable[[Rows, Rows, Rows], 
 def accuracies(made: NoisyTable, test: PrivateTable) -> dict[str, float]:
     """Per cent of the test rows that each learner gets right."""
     rows, kinds = expanded(made)
-    new = read(made, test)
+    new, truth = read(made, test), behind(test)[1]
     known = learners([len(labels) for labels in made.labels])
     if len(np.unique(kinds)) < len(CLASSES):
-        return dict.fromkeys(known, 100 * float((test.target == (kinds[0] if len(kinds) else 0)).mean()))
-    return {name: 100 * float((learn(rows, kinds, new) == test.target).mean()) for name, learn in known.items()}
+        return dict.fromkeys(known, 100 * float((truth == (kinds[0] if len(kinds) else 0)).mean()))
+    return {name: 100 * float((learn(rows, kinds, new) == truth).mean()) for name, learn in known.items()}
 
 
 def releases(train: PrivateTable, test: PrivateTable, structure: Any) -> list[list[str]]:
@@ -110,8 +109,8 @@ def encoded(frame: pl.DataFrame, given: Mapping[str, Any]) -> tuple[Rows, tuple[
     """Adult as numbers for diffprivlib, labels by their declared codes, with the declared bounds."""
     made = private(frame, given)
     columns = [
-        frame[one.name].to_numpy().astype(float) if one.kind == "number" else one.codes.astype(float)
-        for one in made.attributes
+        frame[one.name].to_numpy().astype(float) if one.kind == "number" else codes.astype(float)
+        for one, codes in zip(made.attributes, behind(made)[0], strict=True)
     ]
     bounds = [(one.low, one.high) if one.kind == "number" else (0.0, len(one.values) - 1.0) for one in made.attributes]
     low, high = (np.array(side) for side in zip(*bounds, strict=True))
@@ -126,9 +125,9 @@ def diffprivlib_learners(train: pl.DataFrame, test: pl.DataFrame, given: Mapping
         np.savez(
             place / "adult.npz",
             rows=rows,
-            kinds=private(train, given).target,
+            kinds=behind(private(train, given))[1],
             new=encoded(test, given)[0],
-            truth=private(test, given).target,
+            truth=behind(private(test, given))[1],
             low=low,
             high=high,
         )

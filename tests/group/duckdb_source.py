@@ -13,9 +13,10 @@ import polars as pl
 from sfumato.data.table import Kind, Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.ground.errors import DataError
-from sfumato.group.cell_source import CellMapping, MappedRows, Offer
+from sfumato.group.cell_source import CellMapping, MappedRows
 from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct
+from sfumato.group.needs import Need
 from sfumato.group.tally import Tally
 
 
@@ -32,7 +33,7 @@ class DuckTable:
     frame: pl.DataFrame
     """No rows: only names and types."""
     missing: tuple[str, ...] = ()
-    offers: frozenset[Offer] = frozenset(("joint", "integers"))
+    gives: frozenset[Need] = frozenset(("joint", "integers"))
     source: str = "a DuckDB table"
 
     @classmethod

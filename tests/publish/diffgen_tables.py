@@ -10,10 +10,16 @@ import numpy as np
 
 from sfumato.budget.events import Pure
 from sfumato.describe.taxonomy import Taxonomy, taxonomy
+from sfumato.group.coded_column import CodedColumn
+from sfumato.group.coded_rows import CodedRows
 from sfumato.noise import Noisy
 from sfumato.publish.diffgen.diffgen_noise import Mechanisms
+from sfumato.publish.diffgen.leaf_partitions import Partitions
+from sfumato.publish.diffgen.specialization import column_of
+from sfumato.publish.diffgen.steps import AnyColumn
 from sfumato.publish.noisy_table import Attribute, PrivateTable, grid_cells
 
+Coded = tuple[Attribute, CodedColumn]
 JOBS = taxonomy(
     [("Professional", "Engineer"), ("Professional", "Lawyer"), ("Artist", "Dancer"), ("Artist", "Writer")],
     {},
@@ -35,22 +41,50 @@ G7: tuple[tuple[str, int, tuple[str, ...], str], ...] = (
 )
 
 
-def of_tree(name: str, tree: Taxonomy, values: tuple[str, ...], found: Sequence[str]) -> Attribute:
+def of_tree(name: str, tree: Taxonomy, values: tuple[str, ...], found: Sequence[str]) -> Coded:
     codes = np.array([values.index(one) for one in found], np.int32)
-    return Attribute(name=name, kind="tree", values=values, tree=tree, codes=codes)
+    return Attribute(name=name, kind="tree", values=values, tree=tree), CodedColumn(codes=codes, size=len(values))
 
 
-def of_numbers(name: str, low: float, high: float, grid: float, found: Sequence[float]) -> Attribute:
+def of_numbers(name: str, low: float, high: float, grid: float, found: Sequence[float]) -> Coded:
     cells = grid_cells(low, high, grid)
     codes = np.array([min(int((x - low) // grid), cells - 1) for x in found], np.int32)
     values = tuple(str(low + n * grid) for n in range(cells))
-    return Attribute(name=name, kind="number", values=values, low=low, high=high, grid=grid, codes=codes)
+    made = Attribute(name=name, kind="number", values=values, low=low, high=high, grid=grid)
+    return made, CodedColumn(codes=codes, size=cells)
 
 
-def of_sets(name: str, tree: Taxonomy, values: tuple[str, ...], found: Sequence[Sequence[str]]) -> Attribute:
+def of_sets(name: str, tree: Taxonomy, values: tuple[str, ...], found: Sequence[Sequence[str]]) -> Coded:
     codes = np.array([values.index(one) for row in found for one in row], np.int32)
     starts = np.concatenate([[0], np.cumsum([len(row) for row in found])]).astype(np.int64)
-    return Attribute(name=name, kind="set", values=values, tree=tree, codes=codes, starts=starts)
+    made = Attribute(name=name, kind="set", values=values, tree=tree)
+    return made, CodedColumn(codes=codes, size=len(values), starts=starts)
+
+
+def table_of(found: Sequence[Coded], classes: Sequence[str], kinds: Sequence[int], name: str | None) -> PrivateTable:
+    """A table of attributes with the values of its rows, and their classes."""
+    rows = CodedRows(columns=tuple(codes for _, codes in found), counted={name or "": np.array(kinds, np.int32)})
+    attributes = tuple(attribute for attribute, _ in found)
+    return PrivateTable(attributes=attributes, classes=tuple(classes), counts=rows, target_name=name)
+
+
+def behind(table: PrivateTable) -> CodedRows:
+    """The rows of a table."""
+    assert isinstance(table.counts, CodedRows)
+    return table.counts
+
+
+def columns_of(table: PrivateTable) -> list[AnyColumn]:
+    """The attributes as a search sees them at its beginning."""
+    walk = table.counts.root(table.figures)
+    return [column_of(one, place, walk) for place, one in enumerate(table.attributes)]
+
+
+def of_row(table: PrivateTable, parts: Partitions) -> list[int]:
+    """The partition of every row; -1 where it is no longer followed."""
+    numbers = parts.walk.cell_parts()[behind(table).cells[0]]
+    place = {number: n for n, number in enumerate(parts.places.tolist()) if number >= 0}
+    return [place.get(number, -1) for number in numbers.tolist()]
 
 
 def private(rows: Sequence[tuple[Any, ...]], *, which: Sequence[str] = ("job", "age", "codes")) -> PrivateTable:
@@ -61,12 +95,7 @@ def private(rows: Sequence[tuple[Any, ...]], *, which: Sequence[str] = ("job", "
         "age": of_numbers("age", 18, 65, 1, ages),
         "codes": of_sets("codes", CODES, CODE, sets),
     }
-    return PrivateTable(
-        attributes=tuple(made[name] for name in which),
-        classes=("N", "Y"),
-        target=np.array(["NY".index(kind) for kind in kinds], np.int32),
-        target_name="class",
-    )
+    return table_of([made[name] for name in which], ("N", "Y"), ["NY".index(kind) for kind in kinds], "class")
 
 
 def exact(counts: Any, epsilon: Fraction, what: str) -> Noisy:

@@ -25,7 +25,6 @@ from sfumato.publish.diffgen.noisy_specializer import published
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.size import PART, specializations
-from sfumato.publish.diffgen.specialization import column_of
 from sfumato.publish.diffgen.specialization_scores import highest, impurity, information_gain, score
 from sfumato.publish.diffgen.steps import Candidate, specialize_sets
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
@@ -34,12 +33,16 @@ from tests.publish.diffgen_tables import (
     JOB,
     JOBS,
     always,
+    behind,
+    columns_of,
     exact,
     injected,
     of_numbers,
+    of_row,
     of_sets,
     of_tree,
     private,
+    table_of,
     wanting,
 )
 
@@ -63,37 +66,37 @@ def groups(made: NoisyTable) -> dict[tuple[str, ...], list[int]]:
 
 def specialized_codes(rows, **given):
     table = private(rows, which=("codes",))
-    column = column_of(table.attributes[0], table)
+    column = columns_of(table)[0]
     assert isinstance(column, SetColumn)
-    parts = Partitions(1, table.rows)
+    parts = Partitions(1, table.counts.root(table.figures))
     share_ = Fraction(2)
     specialize_sets(column, Candidate(column=0, value=0), parts, share_, 2**20, injected(**given))
-    return [column.name(value) for value in parts.keys[0].tolist()], parts.of_row.tolist()
+    return [column.name(value) for value in parts.keys[0].tolist()], of_row(table, parts)
 
 
 def test_g7_child_partitions_of_the_codes():
-    names, of_row = specialized_codes(G7)
+    names, found = specialized_codes(G7)
     assert names == ["1*", "1*|2*"]
-    assert [n + 1 for n, part in enumerate(of_row) if names[part] == "1*"] == [3, 4, 5, 6]
-    assert [n + 1 for n, part in enumerate(of_row) if names[part] == "1*|2*"] == [1, 2, 7, 8]
+    assert [n + 1 for n, part in enumerate(found) if names[part] == "1*"] == [3, 4, 5, 6]
+    assert [n + 1 for n, part in enumerate(found) if names[part] == "1*|2*"] == [1, 2, 7, 8]
 
 
 def test_g7_an_empty_child_partition_may_pass():
-    names, of_row = specialized_codes(G7, waits=always)
+    names, found = specialized_codes(G7, waits=always)
     assert names == ["", "1*", "2*", "1*|2*"]
-    assert sorted(set(of_row)) == [1, 3]
+    assert sorted(set(found)) == [1, 3]
 
 
 def test_g7_a_set_below_one_node_has_that_node_only():
     assert specialized_codes([("Writer", 30, ("21", "22"), "Y")] * 3)[0] == ["2*"]
     whole = private([("Writer", 30, ("21", "22"), "Y")], which=("codes",))
-    column = column_of(whole.attributes[0], whole)
+    column = columns_of(whole)[0]
     assert column.name(0) == "*"
 
 
 def test_g7_records_by_job_at_age_40():
     table = private(G7, which=("job", "age"))
-    age = column_of(table.attributes[1], table)
+    age = columns_of(table)[1]
     assert isinstance(age, NumberColumn)
     at_40 = 40 - 18 - 1
     # first split of age; then which value: job (0), age (1), and the new intervals' points; then the jobs
@@ -116,7 +119,7 @@ def test_g7_what_a_choice_costs(numbers, h):
     asked = DiffGen(epsilon="1/3", specializations=h, score="max")
     ages = tuple(of_numbers(str(n), 0, 9, 1, [1, 2]) for n in range(numbers))
     jobs = of_tree("job", JOBS, JOB, ["Writer", "Lawyer"])
-    table = PrivateTable(attributes=(*ages, jobs), classes=("a",), target=np.zeros(2, np.int32))
+    table = table_of((*ages, jobs), ("a",), [0, 0], None)
     made = asked(table, Work())
     assert made.effort["epsilon of one choice"] == str(Fraction(1, 3) / (2 * (numbers + 2 * h)))
 
@@ -136,7 +139,7 @@ def test_g7_the_noise_of_the_counts_is_that_of_half_the_budget():
 def test_g7_as_the_docs_tell_it():
     """Scores of the three roots, the threshold, and where epsilon = 1 goes with two specializations."""
     table = private(G7)
-    job, age, codes = (column_of(one, table) for one in table.attributes)
+    job, age, codes = columns_of(table)
     assert job.table(0).tolist() == codes.table(0).tolist() == [[2, 2], [2, 2]]
     points = highest(age.tables(0))
     assert (len(points), points.max(), (np.flatnonzero(points == 7) + 19).tolist()) == (47, 7.0, [35, 36, 37])
@@ -244,11 +247,10 @@ def test_all_groups_of_the_product_are_there_also_without_records():
 def literal(table: PrivateTable, made: NoisyTable) -> dict[tuple[str, ...], list[int]]:
     """The records of every group, one record at a time, by the cut that is published."""
     found = {key: [0] * len(table.classes) for key in groups(made)}
+    rows = behind(table)
     for row in range(table.rows):
-        key = tuple(
-            cut.labels[cut.of_code[a.codes[row]]] for a, cut in zip(table.attributes, made.cut, strict=True) if cut
-        )
-        found[key][table.target[row]] += 1
+        key = tuple(cut.labels[cut.of_code[a.codes[row]]] for a, cut in zip(rows.columns, made.cut, strict=True) if cut)
+        found[key][rows.counted["class"][row]] += 1
     return found
 
 
@@ -274,7 +276,7 @@ def test_sets_stay_true_to_their_nodes(table, h, how):
     assert made.counts.sum() == table.rows
     place = [a.name for a in table.attributes].index("codes")
     below = {"*": {"11", "12", "21", "22"}, "1*": {"11", "12"}, "2*": {"21", "22"}}
-    sets = table.attributes[place]
+    sets, values = behind(table).columns[place], table.attributes[place].values
     shown: dict[str, int] = {}
     for key, counts in groups(made).items():
         shown[key[place]] = shown.get(key[place], 0) + sum(counts)
@@ -282,7 +284,7 @@ def test_sets_stay_true_to_their_nodes(table, h, how):
         nodes = [below.get(one, {one}) for one in label.split("|") if one]
         fits = 0
         for row in range(table.rows):
-            items = {sets.values[code] for code in sets.codes[sets.starts[row] : sets.starts[row + 1]]}
+            items = {values[code] for code in sets.codes[sets.starts[row] : sets.starts[row + 1]]}
             covered = items <= set().union(*nodes) and all(items & node for node in nodes)
             fits += covered or label == "*"
         assert fits == many
@@ -327,7 +329,7 @@ def test_the_sensitivity_of_gain_is_reached():
 def test_the_children_of_sets_are_disjoint_so_max_keeps_its_sensitivity():
     """By child values a record of a set counts several times; by child partitions once."""
     table = private(G7, which=("codes",))
-    column = column_of(table.attributes[0], table)
+    column = columns_of(table)[0]
     assert column.table(0).sum() == table.rows
 
 
@@ -335,8 +337,7 @@ def test_the_children_of_sets_are_disjoint_so_max_keeps_its_sensitivity():
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), max_size=30))
 def test_split_points_are_scored_on_both_sides(rows):
     numbers = of_numbers("n", 0, 20, 1, [x for x, _ in rows])
-    table = PrivateTable(attributes=(numbers,), classes=("a", "b"), target=np.array([y for _, y in rows], np.int32))
-    column = NumberColumn(numbers, table)
+    column = columns_of(table_of([numbers], ("a", "b"), [y for _, y in rows], None))[0]
     for place, point in enumerate(range(1, 21)):
         sides = [[sum(y == k and (x >= point) == up for x, y in rows) for k in (0, 1)] for up in (False, True)]
         assert column.tables(0)[place].tolist() == sides
@@ -347,10 +348,7 @@ def test_split_points_are_scored_on_both_sides(rows):
 
 
 def test_a_tree_is_cut_where_it_branches():
-    table = PrivateTable(
-        attributes=(of_tree("job", JOBS, JOB, ["Writer"]),), classes=("a",), target=np.zeros(1, np.int32)
-    )
-    column = TreeColumn(table.attributes[0], JOBS, table)
+    column = columns_of(table_of([of_tree("job", JOBS, JOB, ["Writer"])], ("a",), [0], None))[0]
     assert [JOBS.labels[node] for node in column.split(0)] == ["Professional", "Artist"]
     assert column.table(JOBS.labels.index("Artist")).tolist() == [[0], [1]]
     assert not column.is_open(JOBS.labels.index("Writer"))
@@ -359,9 +357,8 @@ def test_a_tree_is_cut_where_it_branches():
 def searching(kind, table, **given):
     """A search at its beginning, without randomness."""
     fields = {
-        "columns": tuple(column_of(one, table) for one in table.attributes),
-        "parts": Partitions(len(table.attributes), table.rows),
-        "target": table.target,
+        "columns": tuple(columns_of(table)),
+        "parts": Partitions(len(table.attributes), table.counts.root(table.figures)),
         "classes": len(table.classes),
         "score": score("gini" if kind is ByLeaves else "max", len(table.classes)),
         "purse": Purse(epsilon=Fraction(1)),
@@ -387,8 +384,8 @@ def test_candidates_end_where_nothing_is_left_or_no_room():
 def members(table: PrivateTable, row: int) -> tuple[object, ...]:
     """A record as its leaves, cells and sets."""
     return tuple(
-        frozenset(a.codes[a.starts[row] : a.starts[row + 1]].tolist()) if a.kind == "set" else int(a.codes[row])
-        for a in table.attributes
+        int(a.codes[row]) if a.starts is None else frozenset(a.codes[a.starts[row] : a.starts[row + 1]].tolist())
+        for a in behind(table).columns
     )
 
 
@@ -404,7 +401,7 @@ def test_gini_is_the_impurity_of_all_leaves_after_each_choice(table, h):
     search.run(h, Work())
     candidates = search.candidates()
     scores = search.scores(candidates).tolist()
-    expected = []
+    expected, part_of = [], of_row(table, search.parts)
     for at in candidates:
         column, attribute = search.columns[at.column], table.attributes[at.column]
         points: list[int | None] = [None]
@@ -415,7 +412,7 @@ def test_gini_is_the_impurity_of_all_leaves_after_each_choice(table, h):
             found: dict[object, list[int]] = {}
             for row in range(table.rows):
                 own = members(table, row)[at.column]
-                part = int(search.parts.of_row[row])
+                part = part_of[row]
                 if point is not None:
                     child: object = own >= point if search.parts.keys[at.column, part] == at.value else None
                 elif isinstance(column, TreeColumn):
@@ -425,7 +422,7 @@ def test_gini_is_the_impurity_of_all_leaves_after_each_choice(table, h):
                     below = [n for n, c in enumerate(attribute.tree.parent.tolist()) if c == at.value]
                     child = frozenset(n for n in below for leaf in own if attribute.tree.covers(n)[leaf])
                 counts = found.setdefault((part, str(child)), [0] * len(table.classes))
-                counts[table.target[row]] += 1
+                counts[behind(table).counted["class"][row]] += 1
             expected.append(-literal_impurity(found))
     assert scores == pytest.approx(expected, abs=1e-9)
 
@@ -476,8 +473,6 @@ def test_auto_pays_for_the_number_of_records():
 def test_a_set_node_that_is_too_wide_is_refused():
     values = tuple(str(n) for n in range(41))
     tree = taxonomy([(v,) for v in values], {}, total=41.0, height=1)
-    table = PrivateTable(
-        attributes=(of_sets("s", tree, values, [["1"]]),), classes=("a",), target=np.zeros(1, np.int32)
-    )
+    table = table_of([of_sets("s", tree, values, [["1"]])], ("a",), [0], None)
     with pytest.raises(ParameterError, match="at most 40 nodes below a node, but 's' has 41"):
         DiffGen(epsilon=1)(table, Work())

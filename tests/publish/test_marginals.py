@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import exp, log, sqrt
@@ -18,6 +19,8 @@ from sfumato.describe.spans import read_interval
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
+from sfumato.group.coded_column import CodedColumn
+from sfumato.group.coded_rows import CodedRows
 from sfumato.noise import Noisy
 from sfumato.publish.marginals import Marginals
 from sfumato.publish.marginals.binnings import binnings, whole
@@ -38,19 +41,24 @@ FALSE_ALARM = 1e-9
 """A statistical test fails by chance with at most this probability."""
 
 
-def tree_of(name, codes, paths=TREE):
+def tree_of(name, paths=TREE):
     from sfumato.describe.domains import ObservedDomain
 
     made = Paths(paths=paths).build(ObservedDomain.of(column(name, list(paths))))
-    return Attribute(name=name, kind="tree", values=made.levels[0].labels, tree=made.tree(), codes=as_codes(codes))
+    return Attribute(name=name, kind="tree", values=made.levels[0].labels, tree=made.tree())
 
 
-def number_of(name, codes, low=LOW, high=HIGH, grid=GRID):
-    cells = grid_cells(low, high, grid)
-    values = tuple(str(n) for n in range(cells))
-    return Attribute(
-        name=name, kind="number", values=values, low=low, high=high, grid=grid, codes=as_codes(codes) % cells
-    )
+def number_of(name, low=LOW, high=HIGH, grid=GRID):
+    values = tuple(str(n) for n in range(grid_cells(low, high, grid)))
+    return Attribute(name=name, kind="number", values=values, low=low, high=high, grid=grid)
+
+
+def private(attributes, codes, classes, target, name=None):
+    """A table of some attributes with the codes of its rows."""
+    sizes = [len(one.values) for one in attributes]
+    columns = [CodedColumn(codes=as_codes(one) % size, size=size) for one, size in zip(codes, sizes, strict=True)]
+    rows = CodedRows(columns=tuple(columns), counted={name or "": as_codes(target)})
+    return PrivateTable(attributes=tuple(attributes), classes=classes, counts=rows, target_name=name)
 
 
 def as_codes(codes):
@@ -60,16 +68,9 @@ def as_codes(codes):
 def table_of(rows, classes=("N", "Y")):
     """Rows of (leaf, leaf of a flat domain, cell, class)."""
     cells = np.asarray(rows, np.int64).reshape(-1, 4)
-    return PrivateTable(
-        attributes=(
-            tree_of("t", cells[:, 0]),
-            tree_of("f", cells[:, 1], {"u": (), "v": (), "w": ()}),
-            number_of("x", cells[:, 2]),
-        ),
-        classes=classes,
-        target=as_codes(cells[:, 3] % len(classes)),
-        target_name="class" if len(classes) > 1 else None,
-    )
+    attributes = (tree_of("t"), tree_of("f", {"u": (), "v": (), "w": ()}), number_of("x"))
+    name = "class" if len(classes) > 1 else None
+    return private(attributes, cells[:, :3].T, classes, cells[:, 3] % len(classes), name)
 
 
 ROW = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 40), st.integers(0, 2))
@@ -213,9 +214,9 @@ def test_dependence_nearly_moves_by_2():
 
 
 def test_binnings_are_levels_or_intervals_of_the_declared_domain():
-    tree = binnings(0, tree_of("t", []), 32)
+    tree = binnings(0, tree_of("t"), 32)
     assert [one.cut.labels for one in tree] == [("AB", "CC"), ("A", "B", "C"), ("a1", "a2", "b1", "c1", "c2")]
-    number = binnings(2, number_of("x", []), 32)
+    number = binnings(2, number_of("x"), 32)
     assert [one.size for one in number] == [4, 6, 7, 14, 21]
     assert number[1].cut.labels == ("[0-1)", "[1-3)", "[3-7)", "[7-15)", "[15-31)", "[31-40]")
     assert number[0].cut.labels == ("[0-11)", "[11-22)", "[22-33)", "[33-40]")
@@ -224,12 +225,12 @@ def test_binnings_are_levels_or_intervals_of_the_declared_domain():
 
 
 def test_the_coarsest_binning_is_there_even_if_it_is_too_fine():
-    assert [one.size for one in binnings(0, tree_of("f", [], {"u": (), "v": (), "w": ()}), 2)] == [3]
-    assert [one.size for one in binnings(0, tree_of("t", []), 2)] == [2]
-    assert binnings(0, tree_of("t", [], {"only": ()}), 9) == ()
-    assert binnings(0, number_of("x", [], 3, 3, 1), 9) == ()
-    assert whole(number_of("x", [])).labels == ("*",)
-    assert whole(tree_of("t", [])).labels == ("*",)
+    assert [one.size for one in binnings(0, tree_of("f", {"u": (), "v": (), "w": ()}), 2)] == [3]
+    assert [one.size for one in binnings(0, tree_of("t"), 2)] == [2]
+    assert binnings(0, tree_of("t", {"only": ()}), 9) == ()
+    assert binnings(0, number_of("x", 3, 3, 1), 9) == ()
+    assert whole(number_of("x")).labels == ("*",)
+    assert whole(tree_of("t")).labels == ("*",)
 
 
 @settings(deadline=None)
@@ -256,12 +257,12 @@ def test_nearest_is_the_projection(values, totals):
 def test_the_model_agrees_with_itself(seed, kinds, scale):
     """Classes add up to the same totals everywhere; an attribute's margin is the same from its own and its child."""
     dice = np.random.default_rng(seed)
-    bins = [binnings(0, tree_of("t", []), 32)[-1], binnings(1, number_of("x", []), 8)[-1]]
+    bins = [binnings(0, tree_of("t"), 32)[-1], binnings(1, number_of("x"), 8)[-1]]
     sizes = [one.size for one in bins]
     first = dice.normal(5, scale, (1, sizes[0], kinds))
     second = dice.normal(5, scale, (sizes[0], sizes[1], kinds))
     third = dice.normal(5, scale, (sizes[1], 4, kinds))
-    last = binnings(2, number_of("z", []), 4)[0]
+    last = binnings(2, number_of("z"), 4)[0]
     measured = [
         Measured(bins=bins[0], parent=-1, counts=first, scale=scale),
         Measured(bins=bins[1], parent=0, counts=second, scale=scale),
@@ -294,7 +295,7 @@ def test_drawn_rows_have_the_marginals_of_the_model():
     rows = [(t, (t + f) % 3, 8 * t + f, y) for t in range(5) for f in range(3) for y in range(2) for _ in range(9 + t)]
     made = without_noise(Marginals(epsilon=1000, attributes=3), table_of(rows))
     assert made.counts.sum(axis=0).tolist() == [len(rows) / 2] * 2
-    for c, one in enumerate(table_of(rows).attributes):
+    for c, one in enumerate(table_of(rows).counts.columns):
         true = np.bincount(made.cut[c].of_code[one.codes], minlength=len(made.labels[c]))
         drawn = np.bincount(made.keys[c], weights=made.counts.sum(axis=1), minlength=len(made.labels[c]))
         assert np.abs(true - drawn).max() <= 2 * 30
@@ -341,7 +342,7 @@ def test_any_budget_and_no_rows_at_all(epsilon, classes, rows):
 
 
 def test_more_rows_than_are_drawn_stand_for_several():
-    bins = binnings(0, tree_of("t", []), 2)[0]
+    bins = binnings(0, tree_of("t"), 2)[0]
     model = fitted([Measured(bins=bins, parent=-1, counts=np.array([[[6e6], [2e6]]]), scale=0.0)])
     keys, counts, stands = rows_of(model, [2], np.random.default_rng(1))
     assert stands == 8
@@ -352,16 +353,10 @@ def test_more_rows_than_are_drawn_stand_for_several():
 
 
 def test_one_attribute_and_constant_ones():
-    one = PrivateTable(
-        attributes=(tree_of("t", [0, 1, 2, 3]),), classes=("N", "Y"), target=as_codes([0, 0, 1, 1]), target_name="c"
-    )
+    one = private([tree_of("t")], [[0, 1, 2, 3]], ("N", "Y"), [0, 0, 1, 1], "c")
     labels_fit(Marginals(epsilon=1)(one, Work()), one)
-    still = PrivateTable(
-        attributes=(tree_of("t", [0] * 4, {"only": ()}), number_of("x", [0] * 4, 3, 3, 1)),
-        classes=("N", "Y"),
-        target=as_codes([0, 0, 1, 0]),
-        target_name="c",
-    )
+    narrow = [tree_of("t", {"only": ()}), number_of("x", 3, 3, 1)]
+    still = private(narrow, [[0] * 4, [0] * 4], ("N", "Y"), [0, 0, 1, 0], "c")
     made = Marginals(epsilon=10**6)(still, Work())
     assert made.labels == (("*",), ("*",))
     assert made.counts.tolist() == [[3, 1]]
@@ -396,12 +391,8 @@ def test_dependent_attributes_are_measured_together():
 def test_tables_that_are_too_large_are_no_candidates():
     """Two flat domains of 1,500 values: their table would have 4.5 million cells."""
     many = {f"v{n}": () for n in range(1500)}
-    table = PrivateTable(
-        attributes=(tree_of("t", [0, 1, 2], many), tree_of("s", [0, 1, 2], many)),
-        classes=("N", "Y"),
-        target=as_codes([0, 1, 1]),
-        target_name="c",
-    )
+    wide = [tree_of("t", many), tree_of("s", many)]
+    table = private(wide, [[0, 1, 2], [0, 1, 2]], ("N", "Y"), [0, 1, 1], "c")
     asked = Recorded()
     asked.run(Marginals(epsilon=1, attributes=2), table)
     assert [len(one.values) for one in asked.asked if not isinstance(one, np.ndarray)] == [2, 1, 1]
@@ -410,11 +401,9 @@ def test_tables_that_are_too_large_are_no_candidates():
 def test_sets_are_refused():
     table = table_of([(0, 0, 0, 0)])
     one = table.attributes[0]
-    sets = Attribute(
-        name="s", kind="set", values=one.values, tree=one.tree, codes=one.codes, starts=np.array([0, 1], np.int64)
-    )
+    sets = Attribute(name="s", kind="set", values=one.values, tree=one.tree)
     with pytest.raises(PlanError, match=r"columns\.s: marginals do not read sets; use algorithm\.name = 'diffgen'"):
-        Marginals(epsilon=1)(PrivateTable(attributes=(sets,), classes=("all",), target=table.target), Work())
+        Marginals(epsilon=1)(PrivateTable(attributes=(sets,), classes=("all",), counts=table.counts), Work())
 
 
 @pytest.mark.parametrize(
@@ -450,7 +439,7 @@ def test_the_number_of_rows_is_right_on_average_and_hidden():
     cutting off at 0 does not matter for classes of 500 rows.
     """
     table = table_of([(n % 5, 0, 0, n % 2) for n in range(1000)])
-    one = PrivateTable(attributes=table.attributes[:1], classes=table.classes, target=table.target, target_name="c")
+    one = replace(table, attributes=table.attributes[:1])
     totals = [int(Marginals(epsilon=1, attributes=1)(one, Work()).counts.sum()) for _ in range(300)]
     within = 6.2 * sqrt(10 * 2 * (4 / 3) ** 2 + 1) / sqrt(300)
     assert abs(np.mean(totals) - 1000) < within

@@ -62,7 +62,7 @@ def test_releases_are_equal_row_for_row(name: str, make: Any):
 @pytest.mark.parametrize("make", [in_parts, in_duckdb])
 @pytest.mark.parametrize("name", BY_ROWS)
 def test_a_search_by_rows_refuses_a_source_that_only_counts(name: str, make: Any):
-    with pytest.raises(PlanError, match="tells rows with equal quasi-identifiers apart, and the source only counts"):
+    with pytest.raises(PlanError, match="needs single rows, and this source only counts"):
         released(name, make)
 
 

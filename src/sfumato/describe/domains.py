@@ -144,6 +144,14 @@ class ObservedDomain:
             absent=0 if column.missing is None else int(column.counts[column.missing]),
         )
 
+    @classmethod
+    def whole(
+        cls, column: str, declared: Categories, *, kind: Kind = "text", missing: str | None = None
+    ) -> ObservedDomain:
+        """Every declared value, none of them counted: for a hierarchy over the whole domain."""
+        counts = np.zeros(len(declared.values), np.int64)
+        return cls(column=column, kind=kind, values=declared.values, counts=counts, missing=missing)
+
 
 def joined(mine: ObservedDomain, theirs: ObservedDomain) -> ObservedDomain:
     """The values of two tables together, with the rows of both."""

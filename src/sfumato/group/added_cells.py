@@ -14,9 +14,10 @@ from sfumato.data.kinds import infer_kind
 from sfumato.data.table import Kind
 from sfumato.describe.domains import ObservedDomain, joined
 from sfumato.ground.errors import DataError
-from sfumato.group.cell_source import CellMapping, CellSource, MappedRows, Offer
+from sfumato.group.cell_source import CellMapping, CellSource, MappedRows
 from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct, representatives
+from sfumato.group.needs import Need
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,9 +48,9 @@ class AddedCells:
         return self.parts[0].missing
 
     @property
-    def offers(self) -> frozenset[Offer]:
-        """What every part offers, but no single rows: these would have to be numbered across the parts."""
-        return frozenset.intersection(*(part.offers for part in self.parts)) - {"rows"}
+    def gives(self) -> frozenset[Need]:
+        """What every part gives, but no single rows: these would have to be numbered across the parts."""
+        return frozenset.intersection(*(part.gives for part in self.parts)) - {"rows"}
 
     def dtype(self, name: str) -> pl.DataType:
         """The type of a column's cells."""

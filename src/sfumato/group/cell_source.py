@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sfumato.data.table import Kind
 from sfumato.describe.domains import ObservedDomain
 from sfumato.group.classes import Classes
-
-Offer = Literal["joint", "integers", "rows"]
+from sfumato.group.needs import Need
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,7 +76,7 @@ class CellSource(Protocol):
         """The texts that mean a missing value; the first one stands for it in a release."""
 
     @property
-    def offers(self) -> frozenset[Offer]:
+    def gives(self) -> frozenset[Need]:
         """What searches can have of it: the full joint, whole numbers, single rows."""
 
     def dtype(self, name: str) -> pl.DataType:
@@ -100,20 +99,3 @@ class CellSource(Protocol):
 
     def texts(self, names: Sequence[str]) -> pl.DataFrame:
         """Some columns, every cell as text: the people behind a release, for attacks on it."""
-
-
-def refuse_source(source: CellSource, needs: Sequence[Offer], algorithm: str) -> str:
-    """Why a source does not do for an algorithm; empty if it does.
-
-    >>> from sfumato.group.local_table import LocalTable
-    >>> from sfumato.data.table import Table
-    >>> refuse_source(LocalTable(Table(frame=pl.DataFrame({"a": ["x"]}))), ("joint", "rows"), "anatomy")
-    ''
-    """
-    why: dict[Offer, str] = {
-        "joint": "needs the counts of all columns together, and the source counts step by step",
-        "integers": "needs whole counts, and the source estimates them",
-        "rows": "tells rows with equal quasi-identifiers apart, and the source only counts them",
-    }
-    lacking = [need for need in needs if need not in source.offers]
-    return f"{algorithm} {why[lacking[0]]}; {source.source} cannot be its source" if lacking else ""

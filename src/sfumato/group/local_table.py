@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from sfumato.data.table import Codes, Column, Kind, Table
 from sfumato.describe.domains import ObservedDomain
-from sfumato.group.cell_source import CellMapping, MappedRows, Offer
+from sfumato.group.cell_source import CellMapping, MappedRows
 from sfumato.group.cells import Cells, cells
 from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct
+from sfumato.group.needs import Need
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +25,7 @@ class LocalTable:
 
     table: Table
     """The rows."""
-    offers: frozenset[Offer] = frozenset(("joint", "integers", "rows"))
+    gives: frozenset[Need] = frozenset(("joint", "integers", "rows"))
     """Everything: single rows are at hand."""
     _columns: dict[str, Column] = field(default_factory=dict)
     _cells: dict[tuple[str, ...], Cells] = field(default_factory=dict)

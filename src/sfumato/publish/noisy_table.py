@@ -1,7 +1,7 @@
 """What a differentially private algorithm is given, and what it gives back.
 
-Everything but the rows themselves is public: attributes, domains, trees, ranges and classes are declared by the
-publisher. The number of rows is private.
+Everything but the counts is public: attributes, domains, trees, ranges and classes are declared by the publisher. The
+number of rows is private.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.budget.events import Event
-from sfumato.data.table import Codes
 from sfumato.describe.taxonomy import Taxonomy
+from sfumato.group.cut_counts import CutSource, Figure
 from sfumato.publish.cut import ColumnCut
 
 Kind = Literal["tree", "number", "set"]
@@ -24,7 +24,7 @@ Kind = Literal["tree", "number", "set"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attribute:
-    """A predictor: its declared domain, and its value in every row."""
+    """A predictor: its declared domain."""
 
     name: str
     """The column."""
@@ -40,10 +40,6 @@ class Attribute:
     """The largest declared number."""
     grid: float = 1.0
     """The width of a cell of the grid: intervals begin and end at ``low`` plus a multiple of this, or at ``high``."""
-    codes: Codes
-    """One per row: its leaf, or the cell of the grid that its number lies in; of sets: all their leaves in a row."""
-    starts: NDArray[np.int64] | None = None
-    """For sets: row ``r`` has ``codes[starts[r]:starts[r + 1]]``, each leaf once."""
 
     def edge(self, cell: int) -> float:
         """Where a cell of the grid begins."""
@@ -59,21 +55,27 @@ def grid_cells(low: float, high: float, grid: float) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PrivateTable:
-    """Rows over declared domains."""
+    """Declared domains, and where the counts of rows over them come from."""
 
     attributes: tuple[Attribute, ...]
     """The predictors."""
     classes: tuple[str, ...]
     """The declared values of the class; one value where there is no class."""
-    target: Codes
-    """The class of every row."""
+    counts: CutSource
+    """Counts by the predictors, in their order, of the classes: private. Values are leaves, or cells of the grid that a
+    number lies in; of sets, a row has several leaves."""
     target_name: str | None = None
     """The class column."""
 
     @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The rows of each class, as the source is asked for them."""
+        return tuple((self.target_name or "", (code,)) for code in range(len(self.classes)))
+
+    @property
     def rows(self) -> int:
         """How many rows there are: private."""
-        return len(self.target)
+        return int(self.counts.root(self.figures).total().sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -50,7 +50,7 @@ class ByLeaves(Search):
 
     def scores(self, candidates: list[Candidate]) -> Reals:
         """The scores of all choices, candidate by candidate."""
-        leaves = Leaves(self.parts, self.target, self.classes)
+        leaves = Leaves(self.parts)
         found = [np.zeros(0)]
         for c, group in groupby(candidates, key=lambda one: one.column):
             column, values = self.columns[c], [one.value for one in group]

@@ -7,16 +7,9 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data.table import Codes
 from sfumato.describe.taxonomy import Taxonomy
 
 Table = NDArray[np.int64]
-
-
-def class_table(codes: Codes, size: int, target: Codes, kinds: int) -> Table:
-    """Values x classes: how many records have each."""
-    keys = codes.astype(np.int64) * kinds + target
-    return np.bincount(keys, minlength=size * kinds).reshape(size, kinds)
 
 
 def names(tree: Taxonomy) -> list[str]:

@@ -1,4 +1,4 @@
-"""The leaf partitions: what each is called in every attribute, and which of them every record is in."""
+"""The leaf partitions: what each is called in every attribute, and how many records of each class it has."""
 
 from __future__ import annotations
 
@@ -6,21 +6,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-
-Places = NDArray[np.int64]
+from sfumato.group.cut_counts import CutCounts, Divided, Division
+from sfumato.group.keys import Ids
 
 
 class Partitions:
-    """All partitions, also those without a record; they stand in the order of the tree of specializations."""
+    """All partitions, also those without a record; they stand in the order of the tree of specializations.
 
-    def __init__(self, columns: int, rows: int) -> None:
+    Which record is in which partition is known to the walk alone. There only partitions with records have a number.
+    """
+
+    def __init__(self, columns: int, walk: CutCounts) -> None:
         """One partition, with the topmost value of every attribute, that has all records."""
+        self.walk = walk
         self.keys = np.zeros((columns, 1), np.int32)
         """Columns x partitions: the value of each partition."""
-        self.of_row = np.zeros(rows, np.int32)
-        """The partition of every record; -1 if its partition was found to be empty."""
+        self.counts: NDArray[np.int64] = walk.total()[None]
+        """Partitions x classes: private."""
+        self.places: Ids = np.where(self.counts.any(axis=1), 0, -1)
+        """The number of each partition in the walk; -1 if it has no record: private."""
         self.parents: list[Codes] = []
         """For every step, the partition that each new partition was before."""
+        self._numbers = 1
 
     @property
     def count(self) -> int:
@@ -31,29 +38,33 @@ class Partitions:
         """Which of them have a value."""
         return np.asarray(self.keys[column] == value)
 
-    def split(self, column: int, value: int, values: tuple[int, ...], child_of_row: Codes) -> None:
-        """Every partition that has a value becomes one for each child value; ``child_of_row`` is 0 elsewhere."""
+    def split(self, column: int, value: int, values: tuple[int, ...], child_of: Codes) -> None:
+        """Every partition that has a value becomes one for each child value."""
         has = self.having(column, value)
         parents = np.repeat(np.arange(self.count, dtype=np.int32), np.where(has, len(values), 1))
         first = np.searchsorted(parents, np.arange(self.count)).astype(np.int32)
         child = np.arange(len(parents)) - first[parents]
-        self.keys = self.keys[:, parents]
-        self.keys[column] = np.where(has[parents], np.asarray(values, np.int32)[child % len(values)], self.keys[column])
-        alive = self.of_row >= 0
-        moved = first[self.of_row] + child_of_row
-        self.of_row = moved if alive.all() else np.where(alive, moved, np.int32(-1))
-        self.parents.append(parents)
+        keys = np.where(has[parents], np.asarray(values, np.int32)[child % len(values)], self.keys[column][parents])
+        filled = np.flatnonzero(has & (self.places >= 0))
+        asked = Division(column=column, parts=self.places[filled], child_of=child_of, children=len(values))
+        divided = self.walk.refine(asked).occupied()
+        self.replace(parents, column, keys, has, divided, first[filled[divided.owner]] + divided.child)
 
-    def replace(self, parents: Codes, column: int, keys: Codes) -> None:
-        """Other partitions, each from one of the old ones, with a new value in one column; records are not moved."""
+    def replace(
+        self, parents: Codes, column: int, keys: Codes, gone: NDArray[np.bool_], divided: Divided, at: Ids
+    ) -> None:
+        """Other partitions, each from one of the old ones, with a new value in one column.
+
+        Of those that are ``gone``, the pairs with records go to the new partitions ``at`` these places.
+        """
+        numbers = divided.places(self._numbers)
+        self.walk.apply(divided, numbers)
+        self._numbers = max(self._numbers, int(numbers.max(initial=0)) + 1)
+        fresh = gone[parents]
+        counts = np.where(fresh[:, None], 0, self.counts[parents])
+        places = np.where(fresh, -1, self.places[parents])
+        counts[at], places[at] = divided.counts, numbers
         self.keys = self.keys[:, parents]
         self.keys[column] = keys
+        self.counts, self.places = counts, places
         self.parents.append(parents)
-
-    def histogram(self, target: Codes, classes: int) -> Places:
-        """Partitions x classes: how many records there are."""
-        kept = self.of_row >= 0
-        rows = self.of_row if kept.all() else self.of_row[kept]
-        kinds = target if kept.all() else target[kept]
-        keys = rows.astype(np.int64) * classes + kinds
-        return np.bincount(keys, minlength=self.count * classes).reshape(self.count, classes)

@@ -9,8 +9,8 @@ import numpy as np
 from sfumato.data.table import Codes
 from sfumato.describe.taxonomy import Taxonomy
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
-from sfumato.publish.diffgen.class_tables import Table, class_table
-from sfumato.publish.noisy_table import Attribute, PrivateTable
+from sfumato.publish.diffgen.class_tables import Table
+from sfumato.publish.noisy_table import Attribute
 
 
 def alone(tree: Taxonomy, node: int) -> int:
@@ -38,11 +38,10 @@ def place_of_leaf(tree: Taxonomy, nodes: Sequence[int]) -> Codes:
 class TreeColumn:
     """The cut of one tree."""
 
-    def __init__(self, attribute: Attribute, tree: Taxonomy, table: PrivateTable) -> None:
-        """At the top; the records of every node are counted once."""
+    def __init__(self, attribute: Attribute, tree: Taxonomy, leaves: Table) -> None:
+        """At the top; ``leaves`` x classes are the counts of the whole table, from which those of every node come."""
         self.attribute = attribute
         self.tree = tree
-        leaves = class_table(attribute.codes, len(tree.leaf), table.target, len(table.classes))
         at = np.zeros((len(tree.labels) + 1, leaves.shape[1]), np.int64)
         np.add.at(at, tree.leaf + 1, leaves)
         added = at.cumsum(axis=0)

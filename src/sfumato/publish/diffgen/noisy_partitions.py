@@ -17,8 +17,7 @@ from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 def released(search: Search, table: PrivateTable, *, whole: bool) -> NoisyTable:
     """All groups, for all that is left of the budget; ``whole``: with counts that add up down the tree."""
     parts, purse = search.parts, search.purse
-    true = parts.histogram(table.target, len(table.classes))
-    noisy = search.mechanisms.count(true, purse.left, "counts of the groups")
+    noisy = search.mechanisms.count(parts.counts, purse.left, "counts of the groups")
     purse.pay(noisy.event)
     shown = [_shown(column, keys) for column, keys in zip(search.columns, parts.keys, strict=True)]
     return NoisyTable(

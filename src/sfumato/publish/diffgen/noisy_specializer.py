@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sfumato.budget.purse import Purse, share
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
+from sfumato.group.needs import Need, refuse_lacking
 from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
 from sfumato.publish.diffgen.diffgen_noise import Mechanisms
@@ -42,10 +43,14 @@ class DiffGen:
         ``max`` and ``gain`` are algorithm 6.1; ``gini`` scores the whole partition and chooses value and split point
         at once.
     Needs: declared domains, trees, ranges, grids and classes; nothing of them may be read off the table.
-    Cost: a histogram per attribute and a pass over the records for each specialization; noise for each group.
+    Cost: a histogram per attribute, and a count of the distinct records for each specialization (with ``gini`` one per
+        attribute); noise for each group.
     Source: Mohammed, Chen, Fung, Yu 2011: Differentially private data release for data mining. Document 003,
         chapter 6. McKenna, Sheldon 2020: Permute-and-flip. Friedman, Schuster 2010 (Gini index).
     """
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"integers"})
+    """Whole counts: that one record moves a score no further than its sensitivity is proven for those."""
 
     epsilon: Any
     """The whole budget; kept as an exact fraction."""
@@ -78,13 +83,14 @@ class DiffGen:
 
 def published(asked: DiffGen, table: PrivateTable, work: Work, mechanisms: Mechanisms) -> NoisyTable:
     """The release, with choices and noise from where they are said to come from."""
+    refuse_lacking(table.counts, DiffGen.needs, "algorithm.name: diffgen")
     purse = Purse(epsilon=asked.epsilon)
-    steps = _steps(asked, table, purse, mechanisms)
+    parts = Partitions(len(table.attributes), table.counts.root(table.figures))
+    steps = _steps(asked, parts, purse, mechanisms)
     made = ByLeaves if asked.score == "gini" else ByValue
     search: Search = made(
-        columns=tuple(column_of(one, table) for one in table.attributes),
-        parts=Partitions(len(table.attributes), table.rows),
-        target=table.target,
+        columns=tuple(column_of(one, place, parts.walk) for place, one in enumerate(table.attributes)),
+        parts=parts,
         classes=len(table.classes),
         score=score(asked.score, len(table.classes)),
         purse=purse,
@@ -98,10 +104,10 @@ def published(asked: DiffGen, table: PrivateTable, work: Work, mechanisms: Mecha
     return released(search, table, whole=asked.consistent)
 
 
-def _steps(asked: DiffGen, table: PrivateTable, purse: Purse, mechanisms: Mechanisms) -> int:
+def _steps(asked: DiffGen, parts: Partitions, purse: Purse, mechanisms: Mechanisms) -> int:
     if asked.specializations != "auto":
         return asked.specializations
-    noisy = mechanisms.count(np.array([table.rows]), asked.epsilon * PART, "the number of records")
+    noisy = mechanisms.count(np.array([parts.counts.sum()]), asked.epsilon * PART, "the number of records")
     purse.pay(noisy.event)
     return specializations(asked.epsilon, int(noisy.values[0]))
 

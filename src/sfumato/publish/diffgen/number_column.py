@@ -8,18 +8,17 @@ from sfumato.data.table import Codes
 from sfumato.describe.spans import Ends
 from sfumato.describe.taxonomy import TOP
 from sfumato.publish.cut import ColumnCut
-from sfumato.publish.diffgen.class_tables import Table, class_table
-from sfumato.publish.noisy_table import Attribute, PrivateTable
+from sfumato.publish.diffgen.class_tables import Table
+from sfumato.publish.noisy_table import Attribute
 
 
 class NumberColumn:
     """The intervals of one range; value 0 is the whole of it."""
 
-    def __init__(self, attribute: Attribute, table: PrivateTable) -> None:
-        """One interval; the records of every cell of the grid are counted once."""
+    def __init__(self, attribute: Attribute, counts: Table) -> None:
+        """One interval; ``counts`` (cells of the grid x classes) are those of the whole table."""
         self.attribute = attribute
         self.cells = len(attribute.values)
-        counts = class_table(attribute.codes, self.cells, table.target, len(table.classes))
         self.up_to: Table = np.concatenate([np.zeros((1, counts.shape[1]), np.int64), counts.cumsum(axis=0)])
         self.spans: list[tuple[int, int]] = [(0, self.cells)]
         """Of each value: its first cell, and the first one behind it."""

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from sfumato.data.table import Codes
 from sfumato.describe.taxonomy import Taxonomy
 from sfumato.ground.errors import ParameterError
-from sfumato.publish.diffgen.class_tables import Table, class_table, names
+from sfumato.group.cut_counts import CutCounts, Division
+from sfumato.group.keys import Ids
+from sfumato.publish.diffgen.class_tables import Table, names
 from sfumato.publish.diffgen.node_column import below, place_of_leaf
-from sfumato.publish.noisy_table import Attribute, PrivateTable
+from sfumato.publish.noisy_table import Attribute
 
 MOST_CHILDREN = 40
 """The subsets of so many nodes can be numbered; a tree with wider nodes needs nodes in between."""
@@ -20,18 +22,16 @@ Masks = NDArray[np.int64]
 class SetColumn:
     """The sets of nodes of one tree. The root also stands for the empty set, which is called by no name."""
 
-    def __init__(self, attribute: Attribute, tree: Taxonomy, table: PrivateTable) -> None:
-        """Every set is the root."""
+    def __init__(self, attribute: Attribute, tree: Taxonomy, place: int, walk: CutCounts) -> None:
+        """Every set is the root; ``place`` is that of the column in the walk that is asked about the whole table."""
         wide = next((node for node, found in enumerate(tree.children) if len(found) > MOST_CHILDREN), None)
         if wide is not None:
             raise ParameterError(
                 f"attributes must have trees of sets with at most {MOST_CHILDREN} nodes below a node, but "
                 f"{attribute.name!r} has {len(tree.children[wide])} below {tree.labels[wide]!r}; put nodes in between"
             )
-        if attribute.starts is None:
-            raise ParameterError(f"attributes must say where each set starts; {attribute.name!r} does not")
-        self.attribute, self.tree, self.private = attribute, tree, table
-        self.starts = attribute.starts
+        self.attribute, self.tree = attribute, tree
+        self._place, self._walk = place, walk
         self.names = names(tree)
         self.values: list[tuple[int, ...]] = [(0,)]
         """The nodes of each value, ascending."""
@@ -53,24 +53,16 @@ class SetColumn:
         """The nodes of some values."""
         return sorted({node for value in np.unique(keys).tolist() for node in self.values[value]})
 
-    def masks(self, node: int) -> Masks:
-        """For each record, the child nodes that cover some of its items, as bits."""
-        child = place_of_leaf(self.tree, self.below(node))
-        bits = np.where(child >= 0, np.int64(1) << np.maximum(child, 0).astype(np.int64), 0)
-        items = np.append(bits[self.attribute.codes], 0)
-        if len(self.starts) < 2:
-            return np.zeros(0, np.int64)
-        found = np.bitwise_or.reduceat(items, self.starts[:-1])
-        return np.where(np.diff(self.starts) > 0, found, 0)
+    def division(self, node: int, parts: Ids | None) -> Division:
+        """Partitions by the child nodes that cover some of a record's items, as bits."""
+        child = self.below(node)
+        bits = place_of_leaf(self.tree, child)
+        return Division(column=self._place, parts=parts, child_of=bits, children=1 << len(child))
 
     def table(self, node: int) -> Table:
         """Child partitions x classes: the records of D_v by the subset of child nodes that they have."""
-        masks = self.masks(node)
-        inside = (masks > 0) | (node == 0)
-        kinds, place = np.unique(masks[inside], return_inverse=True)
-        return class_table(
-            place.reshape(-1).astype(np.int32), len(kinds), self.private.target[inside], len(self.private.classes)
-        )
+        found = self._walk.refine(self.division(node, None)).occupied()
+        return found.counts if node == 0 else found.counts[found.child > 0]
 
     def values_of(self, old: Codes, masks: Masks, node: int) -> Codes:
         """The values in which a node is replaced by some of its child nodes."""

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from sfumato.budget.events import Event, Sequential
 from sfumato.budget.purse import Purse
-from sfumato.data.table import Codes
 from sfumato.ground.work import Work
+from sfumato.group.cut_counts import CutCounts, by_value
 from sfumato.publish.diffgen.diffgen_noise import Mechanisms
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
@@ -17,7 +17,7 @@ from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.specialization_scores import Score
 from sfumato.publish.diffgen.steps import AnyColumn, Candidate, specialize, specialize_sets
-from sfumato.publish.noisy_table import Attribute, PrivateTable
+from sfumato.publish.noisy_table import Attribute
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,8 +28,6 @@ class Search(ABC):
     """The attributes."""
     parts: Partitions
     """The leaf partitions."""
-    target: Codes
-    """The class of every record."""
     classes: int
     """How many classes there are."""
     score: Score
@@ -99,10 +97,13 @@ class Search(ABC):
         return self.follow(at.column, values)
 
 
-def column_of(attribute: Attribute, table: PrivateTable) -> AnyColumn:
-    """An attribute as the search sees it."""
+def column_of(attribute: Attribute, place: int, walk: CutCounts) -> AnyColumn:
+    """An attribute as the search sees it; its place is that of its column in the walk."""
+    if attribute.kind == "set":
+        assert attribute.tree is not None
+        return SetColumn(attribute, attribute.tree, place, walk)
+    counts = walk.histogram(by_value(place, len(attribute.values)))[0]
     if attribute.kind == "number":
-        return NumberColumn(attribute, table)
+        return NumberColumn(attribute, counts)
     assert attribute.tree is not None
-    made = SetColumn if attribute.kind == "set" else TreeColumn
-    return made(attribute, attribute.tree, table)
+    return TreeColumn(attribute, attribute.tree, counts)

@@ -30,9 +30,9 @@ class Candidate:
 
 def specialize(column: TreeColumn | NumberColumn, at: Candidate, parts: Partitions) -> tuple[int, ...]:
     """Divide the partitions by the child values; no record decides anything here."""
-    child_of_row = column.child_of(at.value)[column.attribute.codes]
+    child_of = column.child_of(at.value)
     values = column.split(at.value)
-    parts.split(at.column, at.value, values, child_of_row)
+    parts.split(at.column, at.value, values, child_of)
     return values
 
 
@@ -41,39 +41,23 @@ def specialize_sets(
 ) -> Event:
     """Divide the partitions by subsets of the child nodes, and keep those that pass the noisy test."""
     has = column.having(parts.keys[at.column], at.value)
-    owners = np.flatnonzero(has)
+    owners, filled = np.flatnonzero(has), np.flatnonzero(has & (parts.places >= 0))
     first, last = (0 if at.value == 0 else 1), (1 << len(column.below(at.value))) - 1
-    rows = np.flatnonzero((parts.of_row >= 0) & has[parts.of_row])
-    pairs = (np.cumsum(has) - 1)[parts.of_row[rows]] * (last + 1) + column.masks(at.value)[rows]
-    found, of_pair, sizes = np.unique(pairs, return_inverse=True, return_counts=True)
-    occupied = Occupied(parent=found // (last + 1), mask=found % (last + 1))
+    found = parts.walk.refine(column.division(at.value, parts.places[filled])).occupied()
+    occupied = Occupied(parent=(np.cumsum(has) - 1)[filled[found.owner]], mask=found.child)
     least = threshold(share, len(owners) * (last + 1 - first), most - parts.count)
-    noisy = mechanisms.count(sizes, share, f"non-empty parts of {column.names[at.value]}")
+    noisy = mechanisms.count(found.counts.sum(axis=1), share, f"non-empty parts of {column.names[at.value]}")
     kept = np.flatnonzero(noisy.values >= least)
     empty = empty_that_pass(occupied, first, last, len(owners), passing(share, least), mechanisms.waits)
     parent = np.concatenate([owners[occupied.parent[kept]], owners[empty.parent]])
     mask = np.concatenate([occupied.mask[kept], empty.mask])
-    place_of_kept, place_of_old = _replaced(column, at, parts, has, parent, mask)
-    of_found = np.full(len(found), -1, np.int32)
-    of_found[kept] = place_of_kept[: len(kept)]
-    of_row = np.append(place_of_old, -1)[parts.of_row].astype(np.int32)
-    of_row[rows] = of_found[of_pair.reshape(-1)]
-    parts.of_row = of_row
-    return noisy.event
-
-
-def _replaced(
-    column: SetColumn, at: Candidate, parts: Partitions, has: NDArray[np.bool_], parent: Places, mask: Places
-) -> tuple[Places, Places]:
-    """Put child partitions in place of those that have the node; gives their new places, and those of the others."""
     others = np.flatnonzero(~has)
     parents = np.concatenate([parent, others])
     order = np.lexsort((np.append(mask, np.zeros(len(others), np.int64)), parents))
     keys = parts.keys[at.column][parents].copy()
     keys[: len(parent)] = column.values_of(keys[: len(parent)], mask, at.value)
-    parts.replace(parents[order].astype(np.int32), at.column, keys[order])
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    of_old = np.full(len(has), -1, np.int64)
-    of_old[others] = place[len(parent) :]
-    return place[: len(parent)], of_old
+    passed = found.kept(noisy.values >= least)
+    parts.replace(parents[order].astype(np.int32), at.column, keys[order], has, passed, place[: len(kept)])
+    return noisy.event

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data.table import Codes
 from sfumato.describe.spans import Ends
 from sfumato.describe.taxonomy import TOP, Taxonomy
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
@@ -19,14 +17,14 @@ WIDTHS = (4, 8, 16, 32)
 """Into about how many intervals of equal width a range is cut."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bins:
     """One attribute, coarsened."""
 
     place: int
     """The attribute's place among all."""
     attribute: Attribute
-    """Its declared domain and its rows."""
+    """Its declared domain."""
     cut: ColumnCut
     """The label of every leaf or cell of the grid."""
 
@@ -34,11 +32,6 @@ class Bins:
     def size(self) -> int:
         """How many labels there are."""
         return len(self.cut.labels)
-
-    @cached_property
-    def codes(self) -> Codes:
-        """The label of every row: private."""
-        return self.cut.of_code[self.attribute.codes]
 
 
 def binnings(place: int, attribute: Attribute, most: int) -> tuple[Bins, ...]:

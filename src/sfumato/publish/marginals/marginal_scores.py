@@ -28,15 +28,6 @@ class Scores:
     """Whether one more record moves no score down."""
 
 
-def counted(parts: Sequence[tuple[Codes, int]]) -> Counts:
-    """How many rows have each combination of codes: one axis for every column of (codes, how many there are)."""
-    sizes = tuple(size for _, size in parts)
-    keys = np.zeros(len(parts[0][0]), np.int64)
-    for codes, size in parts:
-        keys = keys * size + codes
-    return np.bincount(keys, minlength=int(np.prod(sizes))).reshape(sizes)
-
-
 def correct(tables: Sequence[Counts], prices: Sequence[int]) -> Scores:
     """Max, less a public price: the rows of the most frequent class (last axis) of every cell, added up.
 
@@ -46,9 +37,12 @@ def correct(tables: Sequence[Counts], prices: Sequence[int]) -> Scores:
     return Scores(values=np.array(found, np.float64), sensitivity=1.0, monotonic=True)
 
 
-def hits(said: Sequence[Codes], target: Codes) -> Scores:
-    """How many rows each of some public models gets right: sensitivity 1, and none moves down."""
-    found = [int((one == target).sum()) for one in said]
+def hits(said: Sequence[Codes], counts: Counts) -> Scores:
+    """How many rows each of some public models gets right: sensitivity 1, and none moves down.
+
+    A model says one class for all rows of a partition; ``counts`` are partitions x classes.
+    """
+    found = [int(counts[np.arange(len(counts)), one].sum()) for one in said]
     return Scores(values=np.array(found, np.float64), sensitivity=1.0, monotonic=True)
 
 

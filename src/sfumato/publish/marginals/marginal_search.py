@@ -12,8 +12,9 @@ from sfumato.budget.purse import Purse
 from sfumato.data.table import Codes
 from sfumato.publish.marginals.binnings import Bins
 from sfumato.publish.marginals.marginal_noise import Mechanisms
-from sfumato.publish.marginals.marginal_scores import correct, counted, dependences, hits
-from sfumato.publish.marginals.model import Measured, Model, fitted
+from sfumato.publish.marginals.marginal_scores import Counts, correct, dependences, hits
+from sfumato.publish.marginals.measured_parts import MeasuredParts
+from sfumato.publish.marginals.model import Measured, fitted
 from sfumato.publish.noisy_table import PrivateTable
 
 CERTAIN = np.arange(0.5, 3.5, 0.5)
@@ -52,7 +53,9 @@ class Search:
     """What is known so far."""
 
     table: PrivateTable
-    """The rows."""
+    """What is published."""
+    parts: MeasuredParts
+    """The rows, by what was measured."""
     candidates: tuple[Bins, ...]
     """All attributes in all their binnings."""
     purse: Purse
@@ -85,20 +88,20 @@ class Search:
 
     def _useful(self) -> Bins:
         """The attribute and binning with which most rows could be told their class, given what the model says."""
-        asked = [self._opinion(), (self.table.target, len(self.table.classes))]
+        said, many = self._opinion()
         left = self.left()
-        tables = [counted([asked[0], (one.codes, one.size), asked[1]]) for one in left]
-        prices = [self._price(Fraction(one.size * asked[1][1], 20)) for one in left]
+        tables = [self.parts.counted(one, said, many) for one in left]
+        prices = [self._price(Fraction(one.size * self._kinds, 20)) for one in left]
         place, event = self.mechanisms.choose(correct(tables, prices), self.shares.choice, "choice of an attribute")
         self.purse.pay(event)
         return left[place]
 
     def _opinion(self) -> tuple[Codes, int]:
-        """What the model of the noisy marginals says about each row's class, and how certainly, as one code."""
-        rows, kinds = self.table.rows, len(self.table.classes)
+        """What the model of the noisy marginals says about each partition's class, and how certainly, as one code."""
+        kinds = self._kinds
         if not self.kept:
-            return np.zeros(rows, np.int32), 1
-        weights = weighed(fitted(self.kept), self.kept, rows)
+            return np.zeros(self.parts.count, np.int32), 1
+        weights = fitted(self.kept).weighed(self.parts.keys, self.parts.count)
         best = weights.argmax(axis=1)
         top = np.partition(weights, kinds - 2, axis=1)
         sure = np.searchsorted(CERTAIN, top[:, -1] - top[:, -2])
@@ -125,7 +128,7 @@ class Search:
     def _dependent(self, pairs: Sequence[tuple[Bins, int]], epsilon: Fraction, what: str) -> int:
         """The place of a pair whose dependence is probably among the highest; one without a parent has none."""
         above = [None if at < 0 else self.kept[at].bins for _, at in pairs]
-        found = [None if up is None else self._together(one, up) for (one, _), up in zip(pairs, above, strict=True)]
+        found = self._together(pairs)
         prices = [
             0 if up is None else self._price(Fraction(2 * one.size * up.size * self._kinds))
             for (one, _), up in zip(pairs, above, strict=True)
@@ -142,19 +145,22 @@ class Search:
         """What the noise of so many counts is worth in rows: public."""
         return min(int(cells / self.shares.marginal), LARGEST)
 
-    def _together(self, bins: Bins, parent: Bins) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-        """Parent values x values x classes: the true counts."""
-        return counted([(parent.codes, parent.size), (bins.codes, bins.size), (self.table.target, self._kinds)])
+    def _together(self, pairs: Sequence[tuple[Bins, int]]) -> list[Counts | None]:
+        """Parent values x values x classes of each pair: the true counts; None without a parent."""
+        return [
+            None if at < 0 else self.parts.counted(one, self.parts.keys[at], self.kept[at].bins.size)
+            for one, at in pairs
+        ]
 
     def _measure(self, bins: Bins, parent: int) -> None:
         """Add noise to the counts of the attribute, of its parent if it has one, and of the class."""
-        above = (np.zeros(self.table.rows, np.int32), 1)
+        above, size = np.zeros(self.parts.count, np.int32), 1
         if parent >= 0:
-            above = (self.kept[parent].bins.codes, self.kept[parent].bins.size)
-        true = counted([above, (bins.codes, bins.size), (self.table.target, self._kinds)])
+            above, size = self.parts.keys[parent], self.kept[parent].bins.size
         what = f"marginal of {bins.attribute.name}"
-        noisy = self.mechanisms.count(true, self.shares.marginal, what)
+        noisy = self.mechanisms.count(self.parts.counted(bins, above, size), self.shares.marginal, what)
         self.purse.pay(noisy.event)
+        self.parts.add(bins)
         self.kept.append(Measured(bins=bins, parent=parent, counts=noisy.values.astype(np.float64), scale=noisy.scale))
 
     def shortest(self) -> int:
@@ -163,14 +169,9 @@ class Search:
             return len(self.kept)
         said = []
         for many in range(1, len(self.kept) + 1):
-            model = fitted(self.kept[:many])
-            said.append(weighed(model, self.kept[:many], self.table.rows).argmax(axis=1).astype(np.int32))
-        scores = hits(said, self.table.target)
+            weights = fitted(self.kept[:many]).weighed(self.parts.keys[:many], self.parts.count)
+            said.append(weights.argmax(axis=1).astype(np.int32))
+        scores = hits(said, self.parts.counts)
         place, event = self.mechanisms.choose(scores, self.purse.left, "choice of how many attributes")
         self.purse.pay(event)
         return place + 1
-
-
-def weighed(model: Model, kept: Sequence[Measured], rows: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Rows x classes: what a model says about every row."""
-    return model.weighed([one.bins.codes for one in kept], rows)

@@ -54,8 +54,8 @@ class Model:
     margins: tuple[Reals, ...]
     """For each attribute, values x classes: rows; each class adds up to its total."""
 
-    def weighed(self, codes: Sequence[Codes], rows: int) -> Reals:
-        """Rows x classes: the logarithm of how likely a row is, up to a constant."""
+    def weighed(self, codes: Sequence[Codes] | Codes, rows: int) -> Reals:
+        """Rows x classes: the logarithm of how likely a row is, up to a constant. Codes are attributes x rows."""
         found = np.tile(np.log(np.maximum(self.totals, TINY)), (rows, 1))
         for place, (above, shares) in enumerate(zip(self.parents, self.shares, strict=True)):
             logs = np.log(np.maximum(shares, TINY))

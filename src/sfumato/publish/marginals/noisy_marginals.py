@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from sfumato.budget.purse import Purse
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
+from sfumato.group.needs import Need, refuse_lacking
 from sfumato.publish.marginals.binnings import binnings, whole
 from sfumato.publish.marginals.marginal_noise import Mechanisms
-from sfumato.publish.marginals.marginal_scores import counted
 from sfumato.publish.marginals.marginal_search import Search, shares
+from sfumato.publish.marginals.measured_parts import MeasuredParts
 from sfumato.publish.marginals.model import Measured, Model, fitted
 from sfumato.publish.marginals.rows import rows_of
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
@@ -39,10 +40,13 @@ class Marginals:
         with the class by discrete Laplace noise. Tables are made to agree; rows are drawn from the tree model. Without
         a class the pairs that depend on each other most are measured.
     Needs: declared domains; no sets.
-    Cost: about steps x candidates counts of all rows; candidates are all attributes in all their binnings.
+    Cost: about steps x candidates counts of the distinct rows; candidates are all attributes in all their binnings.
     Source: Zhang et al. 2014 (PrivBayes); McKenna, Miklau, Sheldon 2021 (MST); Friedman et al. 1997 (tree-augmented
         naive Bayes).
     """
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"integers"})
+    """Whole counts: that one record moves a score no further than its sensitivity is proven for those."""
 
     epsilon: Any
     """The whole budget; becomes an exact fraction."""
@@ -72,6 +76,7 @@ def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
     for one in table.attributes:
         if one.kind == "set":
             raise PlanError(f"columns.{one.name}: marginals do not read sets; use algorithm.name = 'diffgen'")
+    refuse_lacking(table.counts, Marginals.needs, "algorithm.name: marginals")
     search = _searched(asked, table, work, mechanisms)
     kept = search.kept[: search.shortest()] if search.kept else []
     model = fitted(kept) if kept else _classes_only(search)
@@ -86,6 +91,7 @@ def _searched(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
     steps = min(most, open_)
     search = Search(
         table=table,
+        parts=MeasuredParts(table.counts.root(table.figures)),
         candidates=tuple(bins for one in found for bins in one),
         purse=Purse(epsilon=asked.epsilon),
         shares=shares(
@@ -105,9 +111,7 @@ def _searched(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
 
 def _classes_only(search: Search) -> Model:
     """Where no attribute has two values: the classes alone, for the whole budget."""
-    table = search.table
-    true = counted([(table.target, len(table.classes))])
-    noisy = search.mechanisms.count(true, search.purse.left, "rows of every class")
+    noisy = search.mechanisms.count(search.parts.total, search.purse.left, "rows of every class")
     search.purse.pay(noisy.event)
     return Model(totals=np.maximum(noisy.values.astype(np.float64), 0.0), parents=(), shares=(), margins=())
 

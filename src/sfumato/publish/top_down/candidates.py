@@ -20,7 +20,7 @@ class Candidates:
     candidate whose score was lowered since it was put in is put in again, and one whose score was not is the best.
     """
 
-    def __init__(self, columns: Sequence[Column], score: Score, rows: int) -> None:
+    def __init__(self, columns: Sequence[Column], score: Score, rows: float) -> None:
         """The roots."""
         self.columns, self.score = columns, score
         self._squares = [np.full(1, float(rows) ** 2) for _ in columns]

@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.group.keys import Ids, distinct, total
+from sfumato.group.cut_counts import Numbers
+from sfumato.group.keys import Ids, distinct
 from sfumato.publish.top_down.demands import Demand
 from sfumato.publish.top_down.partitions import Partitions, Refined
 
@@ -37,6 +38,8 @@ class Choices:
         counts = refined.counts[:, [0, *self.figures]]
         if _passes(counts, self.demand):
             return True
+        if self.demand.size == len(partitions.keys):
+            return False
         others = [c for c in self.demand.columns if c != refined.column and self.demand.size > 1]
         keys, radices, places = _local(partitions, refined, others)
         size = min(self.demand.size - 1, len(places))
@@ -51,12 +54,12 @@ class Choices:
         return pick is None
 
     def _fails(
-        self, keys: NDArray[np.int32], radices: Ids, child: NDArray[np.int32], counts: NDArray[np.int64], size: int
+        self, keys: NDArray[np.int32], radices: Ids, child: Ids, counts: Numbers, size: int
     ) -> tuple[int, ...] | None:
         """The choice of columns whose groups fail, if one does."""
         children = int(child.max()) + 1
         room = _room(radices, children, len(child), size)
-        if room > _SPACE or int(counts[:, 0].sum()) >= 2**31:
+        if room > _SPACE or counts.dtype.kind == "f" or int(counts[:, 0].sum()) >= 2**31:
             return self._fails_sorted(keys, radices, child, counts, size)
         from sfumato.ground.kernels.choices_kernel import choice_that_fails
 
@@ -73,23 +76,23 @@ class Choices:
         return None if done > 0 else tuple(pick[:size].tolist())
 
     def _fails_sorted(
-        self, keys: NDArray[np.int32], radices: Ids, child: NDArray[np.int32], counts: NDArray[np.int64], size: int
+        self, keys: NDArray[np.int32], radices: Ids, child: Ids, counts: Numbers, size: int
     ) -> tuple[int, ...] | None:
         """The same by sorting combinations."""
         for pick in combinations(range(len(keys)), size):
             self.counted += 1
             radix = [int(child.max()) + 1, *(int(radices[p]) for p in pick)]
-            ids, count = distinct([child, *(keys[p] for p in pick)], radix, len(child))
-            groups = np.array([total(ids, figures, count) for figures in counts.T]).T
+            ids, count = distinct([child.astype(np.int32), *(keys[p] for p in pick)], radix, len(child))
+            groups = np.array([np.bincount(ids, weights=one, minlength=count) for one in counts.T]).T
             if not _passes(groups, self.demand):
                 return pick
         return None
 
 
-def _passes(groups: NDArray[np.int64], demand: Demand) -> bool:
+def _passes(groups: Numbers, demand: Demand) -> bool:
     """Whether every group (a line of rows and watched values) meets the demand."""
     rows = groups[:, :1]
-    return bool(rows.min() >= demand.k and (groups[:, 1:] / rows <= demand.limit + _SLACK).all())
+    return bool(rows.min() >= demand.k * (1 - _SLACK) and (groups[:, 1:] / rows <= demand.limit + _SLACK).all())
 
 
 def _local(

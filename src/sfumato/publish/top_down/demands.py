@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sfumato.group.classes import Classes
+from sfumato.group.cut_counts import ROWS, Figure
 from sfumato.models.confidence import ConfidenceBounding
 from sfumato.models.judge import Reading
+from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.verdict import Model, stands
-
-Watched = tuple[str, tuple[int, ...]]
-"""A sensitive column and the values (by code) that are counted as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +26,12 @@ class Demand:
     """How many rows every group must have."""
     limit: float
     """The largest share."""
-    watched: tuple[Watched, ...]
+    watched: tuple[Figure, ...]
     """Whose share."""
 
 
 def demands(model: Model, cells: Classes, reading: Reading) -> tuple[Demand, ...] | None:
-    """A model as demands, or None where it is none of those that are.
+    """A model as demands, or None where it is none of those that are. Of the cells only the columns and values matter.
 
     Groups by fewer columns are unions of groups by more, also where an unknown value is one of the labels; so the
     largest number of columns says all.
@@ -44,6 +40,8 @@ def demands(model: Model, cells: Classes, reading: Reading) -> tuple[Demand, ...
     if isinstance(model, LKCPrivacy):
         watched = _watched(cells, model.column, model.values, reading) if model.c < 1 else ()
         return (Demand(columns=every, size=min(model.l, len(every)), k=model.k, limit=model.c, watched=watched),)
+    if isinstance(model, KAnonymity) and not (reading == "wildcard" and may_be_unknown(cells)):
+        return (Demand(columns=every, size=len(every), k=model.k, limit=1.0, watched=()),)
     if not isinstance(model, ConfidenceBounding) or not model.counts_anew:
         return None
     found = []
@@ -56,19 +54,20 @@ def demands(model: Model, cells: Classes, reading: Reading) -> tuple[Demand, ...
     return tuple(found)
 
 
-def passed_by_all(asked: Sequence[Demand], cells: Classes) -> bool:
+def may_be_unknown(cells: Classes) -> bool:
+    """Whether some value of a quasi-identifier stands for an unknown one."""
+    return any(bool(flags.any()) for flags in cells.wild or ())
+
+
+def passed_by_all(asked: Sequence[Demand], totals: Mapping[Figure, float]) -> bool:
     """Whether all rows as one group meet the demands."""
-    rows = cells.rows
-    shares = [
-        (one.limit, int(cells.tally(column).overall[list(codes)].sum()) / max(rows, 1))
-        for one in asked
-        for column, codes in one.watched
-    ]
+    rows = totals[ROWS]
+    shares = [(one.limit, totals[figure] / max(rows, 1)) for one in asked for figure in one.watched]
     enough = all(rows >= one.k for one in asked)
     return enough and all(bool(stands(share, limit, "at most")) for limit, share in shares)
 
 
-def _watched(cells: Classes, column: str, values: Sequence[str], reading: Reading) -> tuple[Watched, ...]:
+def _watched(cells: Classes, column: str, values: Sequence[str], reading: Reading) -> tuple[Figure, ...]:
     """The values that count; unless a missing value is one of its own, it may be any of them."""
     tally = cells.tally(column)
     asked = [code for code, value in enumerate(tally.values) if not values or value in values]
@@ -77,14 +76,3 @@ def _watched(cells: Classes, column: str, values: Sequence[str], reading: Readin
     known = tuple((column, (code, tally.missing)) for code in asked if code != tally.missing)
     alone = reading == "strict" or len(tally.values) == 1
     return known + (((column, (tally.missing,)),) if alone and tally.missing in asked else ())
-
-
-def weights(cells: Classes, watched: Sequence[Watched]) -> NDArray[np.int64]:
-    """Cells x figures: the rows of each cell, then those of each watched value."""
-    found = np.empty((cells.count, 1 + len(watched)), np.int64)
-    found[:, 0] = cells.sizes
-    for place, (column, codes) in enumerate(watched, start=1):
-        tally = cells.tally(column)
-        held = np.isin(tally.codes, codes)
-        found[:, place] = np.bincount(tally.owners[held], weights=tally.counts[held], minlength=cells.count)
-    return found

@@ -56,4 +56,4 @@ def best_by_size(rows: NDArray[np.float64], window: tuple[int, int]) -> int:
 
 
 def _each(x: NDArray[np.float64]) -> Reals:
-    return np.asarray(x * np.log2(np.maximum(x, 1.0)))
+    return np.asarray(x * np.log2(np.where(x > 0, x, 1.0)))

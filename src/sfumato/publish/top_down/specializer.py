@@ -8,6 +8,9 @@ from typing import ClassVar, Literal, get_args
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.ground.work import Work
+from sfumato.group.cut_counts import ROWS, CutSource, Figure
+from sfumato.group.needs import refuse_lacking
+from sfumato.group.weighted_cells import JointCells
 from sfumato.models.judge import judge
 from sfumato.models.verdict import one_class
 from sfumato.publish.lattice.reach import described, refuse_unreachable, why_nothing_fits
@@ -29,7 +32,8 @@ class TopDown:
         not the least loss possible.
     How: the candidate with the highest score is tried. If the table with it meets the models it is taken, otherwise
         dropped for good: what is too fine now is too fine later. Intervals of numbers are grown by splitting.
-    Needs: models that coarser labels keep, and no population; a class attribute for ``gain``.
+    Needs: models that coarser labels keep, and no population; a class attribute for ``gain``. Of the table only counts
+        under a cut, whole or estimated; the joint for models beside k-anonymity, LKC-privacy and confidence bounding.
     Cost: every candidate is tried once. A try reads the cells that have the label, and counts the groups that contain
         a label below it on leaf partitions.
     Source: Fung, Wang, Yu 2005; Mohammed, Fung, Hung, Lee 2009: LKC-privacy. Document 003, section 3.3.
@@ -55,10 +59,18 @@ class TopDown:
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """The finest cut on the way down, and the way."""
+        return self.over(problem, JointCells(cells=problem.cells), work)
+
+    def over(self, problem: Problem, source: CutSource, work: Work) -> Outcome:
+        """The same with counts from a source.
+
+        Of the problem's cells only the columns and values are read; there need be none unless the joint is needed.
+        """
         score = self._score(problem)
         _refuse_models(problem)
-        _refuse_top(replace(problem, limit=0))
-        return specialized(problem, work, score, self.steps, retry=self.splits == "valid")
+        _refuse_source(problem, source)
+        _refuse_top(replace(problem, limit=0), source)
+        return specialized(problem, work, score, self.steps, source=source, retry=self.splits == "valid")
 
     def _score(self, problem: Problem) -> Score:
         if self.score == "gain" and problem.target is None:
@@ -83,12 +95,28 @@ def _refuse_models(problem: Problem) -> None:
         )
 
 
-def _refuse_top(problem: Problem) -> None:
+def _refuse_source(problem: Problem, source: CutSource) -> None:
+    """Refuse a source without the joint where models judge whole classes, or the metric measures cells."""
+    for model in problem.models:
+        if demands(model, problem.cells, problem.reading) is None:
+            refuse_lacking(source, ("joint",), f"algorithm.name: top-down with {described(model)}")
+    if set(problem.metric.needs) - {"target", "sizes"}:
+        refuse_lacking(source, ("joint",), f"utility.metric: {problem.metric.name}")
+
+
+def _refuse_top(problem: Problem, source: CutSource) -> None:
     """Refuse what not even the table of nothing but ``*`` meets, also when missing values are read as the worst."""
     cells, reading = problem.cells, problem.reading
+    asked = [demands(model, cells, reading) for model in problem.models]
+    figures: tuple[Figure, ...] = (ROWS, *(w for found in asked for one in found or () for w in one.watched))
+    totals = dict(zip(figures, source.root(figures).total().tolist(), strict=True))
     doubtful = tuple(
-        m for m in problem.models if (d := demands(m, cells, reading)) is None or not passed_by_all(d, cells)
+        model
+        for model, found in zip(problem.models, asked, strict=True)
+        if found is None or not passed_by_all(found, totals)
     )
+    if doubtful and "joint" not in source.gives:
+        raise Infeasible(f"{described(doubtful[0])} is out of reach: all {totals[ROWS]:g} rows together do not meet it")
     refuse_unreachable(replace(problem, models=doubtful))
     whole = one_class(cells)
     if not all(judge(model, whole, reading).holds for model in doubtful):

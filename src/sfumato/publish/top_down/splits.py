@@ -10,11 +10,10 @@ from math import nan
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
 from sfumato.describe.hierarchy import Hierarchy
-from sfumato.group.keys import total
+from sfumato.group.cut_counts import ROWS, CutSource, Figure, Numbers, by_value
 from sfumato.publish.problem import Problem
 from sfumato.utility.view import Reals, Ruler
 
@@ -43,24 +42,28 @@ class Split:
 class Counted:
     """The records of the whole table by the values of one column."""
 
-    rows: NDArray[np.int64]
+    rows: Numbers
     """For each value (by code), its rows."""
     figures: Reals
     """Values x figures: the rows of each class for the gain; for discernibility the rows."""
 
-    @classmethod
-    def of(cls, problem: Problem, column: int, score: Score) -> Counted:
-        """Count one column of the cells."""
-        cells = problem.cells
-        codes, many = cells.keys[column].astype(np.int64), len(cells.labels[column])
-        rows = total(codes, cells.sizes, many)
-        if score == "discernibility" or problem.target is None:
-            return cls(rows=rows, figures=rows[:, None].astype(np.float64))
-        tally = cells.tally(problem.target)
-        width = len(tally.values)
-        pairs = codes[tally.owners] * width + tally.codes
-        counts = total(pairs, tally.counts, many * width).astype(np.float64)
-        return cls(rows=rows, figures=counts.reshape(many, width))
+
+def counted(problem: Problem, source: CutSource, score: Score) -> tuple[Counted, ...]:
+    """All columns, counted."""
+    classes = classes_of(problem) if score == "gain" else ()
+    walk = source.root((ROWS, *classes))
+    tables = [walk.histogram(by_value(place, len(names)))[0] for place, names in enumerate(problem.cells.labels)]
+    return tuple(
+        Counted(rows=one[:, 0], figures=one[:, 1:].astype(np.float64) if classes else one.astype(np.float64))
+        for one in tables
+    )
+
+
+def classes_of(problem: Problem) -> tuple[Figure, ...]:
+    """The rows of each class, as figures."""
+    if problem.target is None:
+        return ()
+    return tuple((problem.target, (code,)) for code in range(len(problem.cells.tally(problem.target).values)))
 
 
 def ruler_of(hierarchy: Hierarchy, sizes: Reals, steps: Reals) -> Ruler:

@@ -7,26 +7,35 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.ground.work import Work
+from sfumato.group.cut_counts import ROWS, CutSource
+from sfumato.group.weighted_cells import JointCells
 from sfumato.publish.problem import Outcome, Problem, Recoded
 from sfumato.publish.top_down.candidates import Candidates
 from sfumato.publish.top_down.cut_columns import columns
-from sfumato.publish.top_down.demands import weights
 from sfumato.publish.top_down.partitions import Partitions, Refined
-from sfumato.publish.top_down.splits import Score, Split
+from sfumato.publish.top_down.splits import Score, Split, counted
 from sfumato.publish.top_down.trail_figures import Figures
 from sfumato.publish.top_down.validity import Validity
 from sfumato.publish.trail import Step, Trail
 
 
 def specialized(
-    problem: Problem, work: Work, score: Score, most: int | None, *, retry: bool = False, general: bool = False
+    problem: Problem,
+    work: Work,
+    score: Score,
+    most: int | None,
+    *,
+    source: CutSource | None = None,
+    retry: bool = False,
+    general: bool = False,
 ) -> Outcome:
     """Specialize from the top downwards; the top meets every model.
 
-    ``most`` bounds the steps. With ``retry`` an interval whose best split is refused comes back with another. With
-    ``general`` every candidate is judged on the whole table, which says the same.
+    ``most`` bounds the steps. Counts come from the ``source``, or from the problem's cells. With ``retry`` an interval
+    whose best split is refused comes back with another. With ``general`` every candidate is judged on the whole table,
+    which says the same.
     """
-    search = Search(problem, score, retry=retry, general=general)
+    search = Search(problem, source or JointCells(cells=problem.cells), score, retry=retry, general=general)
     while len(search.candidates) and (most is None or len(search.steps) < most):
         if work.expired:
             search.effort["stopped"] = "by the time limit"
@@ -52,16 +61,18 @@ class Taken:
 class Search:
     """The current cut, its leaf partitions, and the steps that led there."""
 
-    def __init__(self, problem: Problem, score: Score, *, retry: bool, general: bool) -> None:
+    def __init__(self, problem: Problem, source: CutSource, score: Score, *, retry: bool, general: bool) -> None:
         """Everything at the top."""
         self.problem, self.score, self.retry = problem, score, retry
-        self.columns = columns(problem, score)
-        self.validity, self.figures = Validity(problem, general=general), Figures(problem, self.columns)
-        watched = (*self.validity.watched, *self.figures.watched)
-        self.partitions = Partitions(problem.cells, weights(problem.cells, watched))
-        self.candidates = Candidates(self.columns, score, problem.cells.rows)
-        self.anonymity, self.loss = problem.cells.rows, self.figures.loss(self.partitions)
-        self.top = self.loss
+        by_column = counted(problem, source, score)
+        self.columns = columns(problem, score, by_column)
+        self.validity, self.figures = Validity(problem, general=general), Figures(problem, self.columns, by_column)
+        walk = source.root((ROWS, *self.validity.watched, *self.figures.watched))
+        self.partitions = Partitions(len(self.columns), walk)
+        rows = self.partitions.rows[0]
+        self.candidates = Candidates(self.columns, score, float(rows))
+        self.rows = self.anonymity = int(rows)
+        self.loss = self.top = self.figures.loss(self.partitions)
         self.steps: list[Taken] = []
         self.effort: dict[str, int | float | str] = {"specializations": 0, "tested": 0, "invalid": 0}
 
@@ -81,7 +92,7 @@ class Search:
 
     def outcome(self) -> Outcome:
         """The cut as it is now, and the way there."""
-        rows, cuts = self.problem.cells.rows, tuple(column.cut() for column in self.columns)
+        cuts = tuple(column.cut() for column in self.columns)
         done = {"partitions": self.partitions.count, "choices_counted": self.validity.counted}
         return Outcome(
             levels=None,
@@ -90,7 +101,7 @@ class Search:
             loss=self.loss,
             proven=False,
             cut=cuts,
-            trail=Trail(direction="down", score=self.score, anonymity=rows, loss=self.top, steps=self._named()),
+            trail=Trail(direction="down", score=self.score, anonymity=self.rows, loss=self.top, steps=self._named()),
             effort=self.effort | {"specializations": len(self.steps)} | done,
         )
 

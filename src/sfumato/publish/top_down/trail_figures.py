@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
-from sfumato.group.keys import total, weighed
+from sfumato.group.cut_counts import Figure, JointCuts, Numbers
+from sfumato.group.keys import weighed
 from sfumato.group.tally import Tally
 from sfumato.publish.problem import Problem
 from sfumato.publish.top_down.cut_columns import Column
-from sfumato.publish.top_down.demands import Watched
 from sfumato.publish.top_down.partitions import Partitions
+from sfumato.publish.top_down.splits import Counted, classes_of
 from sfumato.utility.view import View
 
 
@@ -23,16 +24,16 @@ class Figures:
 
     A metric whose loss is a sum over columns sees of each column only how many rows have which label. For such a one
     the rows are paired anew, each column sorted by its labels: that leaves few classes and changes no such figure.
+    Estimated rows are scaled, so that together they are a whole number, the nearest.
     """
 
-    def __init__(self, problem: Problem, columns: Sequence[Column]) -> None:
+    def __init__(self, problem: Problem, columns: Sequence[Column], counted: Sequence[Counted]) -> None:
         self.problem, self.columns = problem, columns
         cells = problem.cells
-        self._by_column = problem.floors() is not None and "target" not in problem.metric.needs
-        self._rows = [
-            total(codes.astype(np.int64), cells.sizes, len(names))
-            for codes, names in zip(cells.keys, cells.labels, strict=True)
-        ]
+        self._whole = _whole(counted)
+        self._rows = [self._scaled(one.rows) for one in counted]
+        floors = problem.metric.floors(problem.hierarchies, self._rows)
+        self._by_column = floors is not None and "target" not in problem.metric.needs
         self._target = problem.target if "target" in problem.metric.needs else None
         self._measured = [name for name in problem.metric.needs if name in cells.measures]
         self._sums = {name: float(cells.measures[name].sum()) for name in self._measured}
@@ -40,11 +41,9 @@ class Figures:
         self._rulers = [column.ruler() for column in columns]
 
     @property
-    def watched(self) -> tuple[Watched, ...]:
+    def watched(self) -> tuple[Figure, ...]:
         """What must be counted in each partition."""
-        if self._target is None:
-            return ()
-        return tuple((self._target, (code,)) for code in range(len(self.problem.cells.tally(self._target).values)))
+        return () if self._target is None else classes_of(self.problem)
 
     def loss(self, partitions: Partitions, changed: int | None = None) -> float:
         """What the problem's metric says about the classes, after the labels of one column changed."""
@@ -76,23 +75,28 @@ class Figures:
             population=None,
         )
 
-    def _counted(self, place: int) -> NDArray[np.int64]:
+    def _counted(self, place: int) -> Numbers:
         """The rows of a column's labels, each with those before it."""
-        column = self.columns[place]
-        return np.cumsum(total(column.of_code.astype(np.int64), self._rows[place], column.values))
+        column, rows = self.columns[place], self._rows[place]
+        upto = np.cumsum(np.bincount(column.of_code, weights=rows, minlength=column.values).astype(rows.dtype))
+        total = self._rows[0].sum()  # estimates of two columns add up to the same but for rounding
+        return np.where(upto >= upto[-1], total, np.minimum(upto, total))
+
+    def _scaled(self, counts: Numbers) -> Numbers:
+        return counts if self._whole is None else np.asarray(counts * self._whole)
 
     def _classes(self, partitions: Partitions) -> Classes:
         """The partitions as classes, with what the metric needs."""
         cells = self.problem.cells
         measures = {}
         if self._measured:
-            parts = partitions.cell_parts()
+            parts = cast("JointCuts", partitions.walk).cell_parts()
             measures = {name: weighed(parts, cells.measures[name], partitions.count) for name in self._measured}
         return replace(
             cells,
             keys=partitions.keys,
             labels=self._labels(),
-            sizes=partitions.rows,
+            sizes=self._scaled(partitions.rows),
             tallies={} if self._target is None else {self._target: self._tally(partitions, self._target)},
             measures=measures,
             wild=None,
@@ -105,7 +109,7 @@ class Figures:
 
     def _tally(self, partitions: Partitions, target: str) -> Tally:
         tally = self.problem.cells.tally(target)
-        dense = partitions.counts[:, -len(tally.values) :]
+        dense = self._scaled(partitions.counts[:, -len(tally.values) :])
         owners, codes = np.nonzero(dense)
         return replace(
             tally,
@@ -114,3 +118,11 @@ class Figures:
             counts=dense[owners, codes],
             classes=partitions.count,
         )
+
+
+def _whole(counted: Sequence[Counted]) -> float | None:
+    """What estimated rows are multiplied by to be a whole number together, or a little more; None for whole counts."""
+    if not counted or counted[0].rows.dtype.kind != "f":
+        return None
+    rows = float(counted[0].rows.sum())
+    return max(round(rows), 1) / rows * (1 + 1e-12) if rows else 1.0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from sfumato.data.table import Codes
 from sfumato.group.classes import Classes
+from sfumato.group.cut_counts import Figure, JointCuts
 from sfumato.group.keys import Ids, distinct, representatives, total
 from sfumato.group.readings import has_wildcards
 from sfumato.group.tally import Tally
@@ -17,7 +19,7 @@ from sfumato.models.verdict import Model
 from sfumato.publish.problem import Problem
 from sfumato.publish.top_down.choices import Choices
 from sfumato.publish.top_down.cut_columns import Column
-from sfumato.publish.top_down.demands import Demand, Watched, demands
+from sfumato.publish.top_down.demands import Demand, demands
 from sfumato.publish.top_down.partitions import Partitions, Refined
 from sfumato.publish.top_down.splits import Split
 
@@ -45,7 +47,7 @@ class Validity:
                 self.whole.append(model)
             else:
                 self.one_by_one.append(model)
-        self.watched: tuple[Watched, ...] = tuple(dict.fromkeys(w for one in asked for w in one.watched))
+        self.watched: tuple[Figure, ...] = tuple(dict.fromkeys(w for one in asked for w in one.watched))
         places = {watched: place for place, watched in enumerate(self.watched, start=1)}
         self.choices = [Choices(one, tuple(places[w] for w in one.watched)) for one in asked]
         names = dict.fromkeys(name for model in self.one_by_one for name in model.columns)
@@ -72,14 +74,16 @@ class Validity:
     def _children(self, partitions: Partitions, refined: Refined) -> Classes:
         """The classes that contain a child, with the columns that models look at."""
         count = len(refined.owner)
-        cells = partitions.cells_of(refined) if self._tallies else np.zeros(0, np.int32)
+        cells = group = np.zeros(0, np.int32)
+        if self._tallies:
+            cells, group = cast("JointCuts", partitions.walk).members(refined.divided.division)
         return replace(
             self.problem.cells,
             quasi=(),
             keys=np.zeros((0, count), np.int32),
             labels=(),
             sizes=refined.rows,
-            tallies={one.tally.column: one.grouped(cells, refined.group, count) for one in self._tallies},
+            tallies={one.tally.column: one.grouped(cells, group, count) for one in self._tallies},
             measures={},
             wild=None,
             population=None,

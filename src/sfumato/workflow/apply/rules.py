@@ -117,10 +117,7 @@ def rule_at(
     declared = made.declared()
     if isinstance(declared, Categories):
         leaves = declared.values
-        whole = ObservedDomain(
-            column=domain.column, kind=domain.kind, values=leaves, counts=np.zeros(len(leaves), np.int64)
-        )
-        full = made.build(whole)
+        full = made.build(ObservedDomain.whole(domain.column, declared, kind=domain.kind))
         if isinstance(cut, int):
             names = full.levels[cut]
             said = tuple(names.labels[place] for place in names.parent)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 from sfumato.attacks.frame.promises import Reader, nothing
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit
 from sfumato.data.formats import Format
 from sfumato.ground.chance import Chance
+from sfumato.group.needs import Need
 
 Ancestors = Mapping[str, tuple[str, ...]]
 Costs = tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]
-Need = Literal["joint", "integers", "rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,19 +14,22 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.table import Codes, Table, as_text
-from sfumato.describe.domains import Numbers, ObservedDomain
+from sfumato.describe.domains import Categories, Numbers, ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import Paths
 from sfumato.describe.ranges import Grown, Intervals
 from sfumato.describe.roles import Role
 from sfumato.describe.spans import Ends
-from sfumato.describe.texts import OrderedGroups
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
+from sfumato.group.coded_column import CodedColumn
+from sfumato.group.coded_rows import CodedRows
 from sfumato.publish.noisy_table import Attribute, PrivateTable, grid_cells
-from sfumato.workflow.plan.builders import builder
+from sfumato.workflow.plan.builders import Builder, builder
 from sfumato.workflow.plan.column_plan import ColumnPlan
 from sfumato.workflow.plan.plan import Plan
 
+Declared = tuple[Attribute, CodedColumn]
+"""A declared domain, and every row's value in it."""
 MOST_CELLS = 1_000_000
 """More cells than this have no use: no count of them would be above its noise."""
 
@@ -49,10 +52,11 @@ def declared_table(plan: Plan, table: Table) -> PrivateTable:
         raise PlanError("columns: no column has role = 'quasi'; name those that are to be published")
     target = next((name for name, column in plan.columns.items() if column.role is Role.TARGET), None)
     classes, codes = _classes(plan, table, target, observed=observed)
+    found = [_attribute(plan, table, name, column, observed=observed) for name, column in quasi]
     return PrivateTable(
-        attributes=tuple(_attribute(plan, table, name, column, observed=observed) for name, column in quasi),
+        attributes=tuple(attribute for attribute, _ in found),
         classes=classes,
-        target=codes,
+        counts=CodedRows(columns=tuple(rows for _, rows in found), counted={target or "": codes}),
         target_name=target,
     )
 
@@ -68,7 +72,7 @@ def _classes(plan: Plan, table: Table, target: str | None, *, observed: bool) ->
     return names, _coded(table, target, cells, {name: code for code, name in enumerate(names)})
 
 
-def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, observed: bool) -> Attribute:
+def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, observed: bool) -> Declared:
     tree: Mapping[str, Any] = column.hierarchy or ({"kind": "flat"} if not column.values else {})
     path = f"columns.{name}.hierarchy"
     made = (
@@ -76,12 +80,18 @@ def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, obser
         if column.values and not tree
         else builder(tree, path, plan.folder)
     )
+    declared = made.declared()
     if column.type == "set":
-        return _set(plan, table, name, column, made)
+        return _set(table, column, made, name)
+    if isinstance(declared, Numbers):
+        return _number(table, name, declared, path)
+    if isinstance(declared, Categories):
+        missing = plan.input.missing[0] if plan.input.missing and plan.input.on_missing == "keep" else None
+        return _leaf(table, name, made.build(ObservedDomain.whole(name, declared, missing=missing)))
     if isinstance(made, Intervals | Grown):
-        return _number(table, name, made, path)
-    if isinstance(made, Paths | OrderedGroups):
-        return _leaf(plan, table, name, _whole(name, made.declared().values, made, plan))
+        raise PlanError(
+            f"{path}: low and high are missing; limits that are read off the rows break the promise, also for studies"
+        )
     if not observed:
         raise PlanError(
             f"{path}: a differentially private release needs a declared domain: a tree (file, tree, bundled, groups), "
@@ -89,35 +99,23 @@ def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, obser
             'breaks the promise; privacy.domains = "observed" does it all the same, for studies'
         )
     domain = ObservedDomain.of(table.column(name, column.type if column.type != "set" else None))  # type: ignore[arg-type]
-    return _leaf(plan, table, name, made.build(domain))
+    return _leaf(table, name, made.build(domain))
 
 
-def _whole(name: str, leaves: tuple[str, ...], made: Any, plan: Plan) -> Hierarchy:
-    """The hierarchy over the whole declared domain; a declared missing marker belongs to it even if it never occurs."""
-    missing = plan.input.missing[0] if plan.input.missing and plan.input.on_missing == "keep" else None
-    found: Hierarchy = made.build(
-        ObservedDomain(column=name, kind="text", values=leaves, counts=np.zeros(len(leaves), np.int64), missing=missing)
-    )
-    return found
-
-
-def _leaf(plan: Plan, table: Table, name: str, hierarchy: Hierarchy) -> Attribute:
+def _leaf(table: Table, name: str, hierarchy: Hierarchy) -> Declared:
+    """Every row's leaf; a declared missing marker is one even if it never occurs."""
     values = hierarchy.levels[0].labels
     cells = as_text(table.frame[name])
     if hierarchy.missing is not None:
         absent = table.is_missing(name)
         cells = pl.Series(name, cells).zip_with(~absent, pl.Series([values[hierarchy.missing]], dtype=pl.String))
     codes = _coded(table, name, cells, {value: code for code, value in enumerate(values)})
-    return Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree(), codes=codes)
+    made = Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree())
+    return made, CodedColumn(codes=codes, size=len(values))
 
 
-def _number(table: Table, name: str, made: Intervals | Grown, path: str) -> Attribute:
-    if made.low is None or made.high is None:
-        raise PlanError(
-            f"{path}: low and high are missing; limits that are read off the rows break the promise, also for studies"
-        )
-    declared = Numbers(low=made.low, high=made.high)
-    grid = made.grid if isinstance(made, Grown) else (made.widths[0] if made.widths else 1.0)
+def _number(table: Table, name: str, declared: Numbers, path: str) -> Declared:
+    grid = declared.grid or 1.0
     cells = grid_cells(declared.low, declared.high, grid)
     if cells > MOST_CELLS:
         raise PlanError(f"{path}: a grid of {grid:g} has {cells:,} cells; at most {MOST_CELLS:,} can be told apart")
@@ -133,23 +131,16 @@ def _number(table: Table, name: str, made: Intervals | Grown, path: str) -> Attr
     ends = Ends(low=declared.low, high=declared.high, low_known=True, high_known=True)
     bounds = [min(declared.low + place * grid, declared.high) for place in range(cells)] + [declared.high]
     labels = [ends.named((a, b), first=not n, last=n == cells - 1) for n, (a, b) in enumerate(pairwise(bounds))]
-    return Attribute(
-        name=name, kind="number", values=tuple(labels), low=declared.low, high=declared.high, grid=grid, codes=codes
-    )
+    found = Attribute(name=name, kind="number", values=tuple(labels), low=declared.low, high=declared.high, grid=grid)
+    return found, CodedColumn(codes=codes, size=cells)
 
 
-def _set(plan: Plan, table: Table, name: str, column: ColumnPlan, made: Any) -> Attribute:
+def _set(table: Table, column: ColumnPlan, made: Builder, name: str) -> Declared:
     """Every row's items; a row without items has an empty set."""
-    if not isinstance(made, Paths | OrderedGroups):
+    declared = made.declared()
+    if not isinstance(declared, Categories):
         raise PlanError(f"columns.{name}.hierarchy: sets need a declared tree over their items (file, tree, bundled)")
-    hierarchy = made.build(
-        ObservedDomain(
-            column=name,
-            kind="text",
-            values=made.declared().values,
-            counts=np.zeros(len(made.declared().values), np.int64),
-        )
-    )
+    hierarchy = made.build(ObservedDomain.whole(name, declared))
     cells = table.frame[name]
     lists = cells if cells.dtype == pl.List else cells.cast(pl.String).str.split(column.separator)
     pairs = pl.DataFrame([pl.Series("row", np.arange(table.rows)), lists.alias("item")]).explode("item")
@@ -158,9 +149,9 @@ def _set(plan: Plan, table: Table, name: str, column: ColumnPlan, made: Any) -> 
     codes = _coded(table, name, pairs["item"], {value: code for code, value in enumerate(hierarchy.levels[0].labels)})
     lengths = np.bincount(pairs["row"].to_numpy(), minlength=table.rows)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Attribute(
-        name=name, kind="set", values=hierarchy.levels[0].labels, tree=hierarchy.tree(), codes=codes, starts=starts
-    )
+    values = hierarchy.levels[0].labels
+    found = Attribute(name=name, kind="set", values=values, tree=hierarchy.tree())
+    return found, CodedColumn(codes=codes, size=len(values), starts=starts)
 
 
 def _coded(table: Table, name: str, cells: pl.Series, known: Mapping[str, int]) -> Codes:

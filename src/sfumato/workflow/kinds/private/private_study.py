@@ -5,14 +5,17 @@ The figures are the steward's: they are read off the private table, and no epsil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
+from sfumato.group.coded_rows import CodedRows
+from sfumato.group.needs import refuse_lacking
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
 from sfumato.utility.accuracy import MOST_ROWS, STUDY
@@ -23,25 +26,22 @@ Rows = NDArray[np.int64]
 PrivateAlgorithm = Callable[[PrivateTable, Work], NoisyTable]
 
 
+def rows_behind(table: PrivateTable) -> CodedRows:
+    """The single rows of a table; a source that only counts is refused."""
+    refuse_lacking(table.counts, ("rows",), "accuracy on rows that were kept back")
+    return cast("CodedRows", table.counts)
+
+
 def split(table: PrivateTable) -> tuple[Rows, Rows]:
     """Two thirds of the rows to release from, one third to try; the same rows for the same table."""
-    order = Chance(seed=STUDY).generator().permutation(table.rows)[:MOST_ROWS]
+    order = Chance(seed=STUDY).generator().permutation(rows_behind(table).rows)[:MOST_ROWS]
     tested = -(-len(order) // 3) if len(order) > 1 else 0
     return np.sort(order[tested:]), np.sort(order[:tested])
 
 
 def rows_of(table: PrivateTable, rows: Rows) -> PrivateTable:
     """Some rows of a table."""
-    return replace(table, attributes=tuple(_taken(one, rows) for one in table.attributes), target=table.target[rows])
-
-
-def _taken(one: Attribute, rows: Rows) -> Attribute:
-    if one.starts is None:
-        return replace(one, codes=one.codes[rows])
-    lengths = np.diff(one.starts)[rows]
-    places = [np.arange(one.starts[row], one.starts[row + 1]) for row in rows]
-    codes = one.codes[np.concatenate([np.zeros(0, np.int64), *places]).astype(np.int64)]
-    return replace(one, codes=codes, starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+    return replace(table, counts=rows_behind(table).take(rows))
 
 
 def accuracies(table: PrivateTable, learner: Learner = "tree") -> dict[str, float]:
@@ -49,11 +49,12 @@ def accuracies(table: PrivateTable, learner: Learner = "tree") -> dict[str, floa
     train, test = split(table)
     if not len(train) or not len(test):
         return {"original": 0.0, "majority": 0.0}
-    plain = [one for one in table.attributes if one.starts is None]
-    parts = [_meaning(one, np.arange(len(one.values), dtype=np.int32), len(one.values)) for one in plain]
-    codes = table.target.astype(np.int64)
-    found = learnt(told(parts, [one.codes[train] for one in plain], len(train)), codes[train], learner, STUDY)
-    said = found.predict(told(parts, [one.codes[test] for one in plain], len(test)))
+    behind = rows_behind(table)
+    plain = [(one, rows.codes) for one, rows in zip(table.attributes, behind.columns, strict=True) if one.kind != "set"]
+    parts = [_meaning(one, np.arange(len(one.values), dtype=np.int32), len(one.values)) for one, _ in plain]
+    codes = behind.counted[table.target_name or ""].astype(np.int64)
+    found = learnt(told(parts, [mine[train] for _, mine in plain], len(train)), codes[train], learner, STUDY)
+    said = found.predict(told(parts, [mine[test] for _, mine in plain], len(test)))
     most = int(np.bincount(codes[train]).argmax())
     return {"original": float((said == codes[test]).mean()), "majority": float((codes[test] == most).mean())}
 
@@ -68,21 +69,22 @@ def released_accuracy(table: PrivateTable, run: PrivateAlgorithm, learner: Learn
 
 
 def _tried(made: NoisyTable, table: PrivateTable, test: Rows, learner: Learner) -> float:
-    known: Mapping[str, Attribute] = {one.name: one for one in table.attributes}
-    read: list[tuple[Attribute, ColumnCut, Reals, NDArray[np.int32]]] = []
+    behind = rows_behind(table)
+    known = {one.name: (one, rows) for one, rows in zip(table.attributes, behind.columns, strict=True)}
+    read: list[tuple[NDArray[np.int32], ColumnCut, Reals, NDArray[np.int32]]] = []
     for place, name in enumerate(made.columns):
-        cut = made.cut[place] if made.cut else None
-        if cut is None or known[name].starts is not None:
+        cut, (one, rows) = (made.cut[place] if made.cut else None), known[name]
+        if cut is None or one.kind == "set":
             continue
-        read.append((known[name], cut, _meaning(known[name], cut.of_code, len(cut.labels)), _places(made, place, cut)))
+        read.append((rows.codes[test], cut, _meaning(one, cut.of_code, len(cut.labels)), _places(made, place, cut)))
     groups, classes = np.nonzero(made.counts)
     many = made.counts[groups, classes]
-    rows, said = np.repeat(groups, many), np.repeat(classes, many).astype(np.int64)
-    features = told([meaning for _, _, meaning, _ in read], [places[rows] for *_, places in read], len(rows))
+    group, said = np.repeat(groups, many), np.repeat(classes, many).astype(np.int64)
+    features = told([meaning for _, _, meaning, _ in read], [places[group] for *_, places in read], len(group))
     found = learnt(features, said, learner, STUDY)
-    asked = [cut.of_code[one.codes[test]] for one, cut, _, _ in read]
+    asked = [cut.of_code[codes] for codes, cut, _, _ in read]
     answers = found.predict(told([meaning for _, _, meaning, _ in read], asked, len(test)))
-    return float((answers == table.target[test]).mean())
+    return float((answers == behind.counted[table.target_name or ""][test]).mean())
 
 
 def _places(made: NoisyTable, place: int, cut: ColumnCut) -> NDArray[np.int32]:

@@ -14,7 +14,8 @@ from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, PlanError, listed
 from sfumato.ground.work import Work
-from sfumato.group.cell_source import CellMapping, CellSource, refuse_source
+from sfumato.group.cell_source import CellMapping, CellSource
+from sfumato.group.needs import refuse_lacking
 from sfumato.models.k_anonymity import asked_k
 from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.verification.evidence import evidence, groups_apart, required
@@ -64,7 +65,7 @@ def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
 
 def is_source(frame: object) -> bool:
     """Whether something offers counts itself."""
-    return all(hasattr(frame, name) for name in ("offers", "domain", "cells", "apply"))
+    return all(hasattr(frame, name) for name in ("gives", "domain", "cells", "apply"))
 
 
 def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
@@ -75,9 +76,7 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
         name, why = chosen(prepared.problem)
     part, run = algorithm_of(plan, name, parts)
     grain = grain_of(run, prepared.problem)
-    lacking = refuse_source(prepared.source, (*part.needs, *(("rows",) if grain == "rows" else ())), name)
-    if lacking:
-        raise PlanError(f"algorithm.name: {lacking}")
+    refuse_lacking(prepared.source, (*part.needs, *(("rows",) if grain == "rows" else ())), f"algorithm.name: {name}")
     prepared = prepared.at(grain)
     inner = work.within(plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None))
     inner.chance = Chance(seed=plan.algorithm.seed)

@@ -1,0 +1,71 @@
+"""Cells in the order of their leaf partitions: those of one partition lie together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.data.table import Codes
+from sfumato.group.keys import Ids
+
+
+class LeafOrder:
+    """Where the cells of every leaf partition are; dividing one moves its own cells only."""
+
+    def __init__(self, cells: int) -> None:
+        """One partition, number 0, of all cells."""
+        self.cells: Codes = np.arange(cells, dtype=np.int32)
+        """All cells, one partition after the other."""
+        self.starts: Ids = np.zeros(1, np.int64)
+        """Where each partition begins."""
+        self.lengths: Ids = np.full(1, cells, np.int64)
+        """How many cells it has; 0 if there is none of this number."""
+
+    def listed(self, parts: Ids | None) -> Codes:
+        """The cells of some partitions, one partition after the other; all cells as they were at first without any."""
+        if parts is None:
+            return np.arange(len(self.cells), dtype=np.int32)
+        lengths = self.lengths[parts]
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return np.asarray(self.cells[np.repeat(self.starts[parts], lengths) + offsets])
+
+    def owners(self, parts: Ids | None) -> Ids:
+        """The place of the partition of each of the cells listed."""
+        if parts is None:
+            return np.zeros(len(self.cells), np.int64)
+        return np.repeat(np.arange(len(parts)), self.lengths[parts])
+
+    def pieces(self, parts: Ids | None) -> tuple[Codes, Ids, Ids, Ids]:
+        """Cells in some order, where pieces of them start and how long they are, and which pieces were asked for."""
+        if parts is not None:
+            return self.cells, self.starts, self.lengths, parts
+        first = np.zeros(1, np.int64)
+        return self.listed(None), first, first + len(self.cells), first
+
+    def divide(self, parts: Ids, group: Codes, owner: Ids, held: Ids, goes: Ids) -> None:
+        """Divide partitions into pieces: the piece of each cell, the owner and the cells of each, and where it goes.
+
+        Pieces that go to -1 are in no partition any more.
+        """
+        from sfumato.ground.kernels.refining_kernel import move_cells
+
+        begins = np.empty(len(owner), np.int64)
+        if len(parts):
+            spare = np.empty(int(self.lengths[parts].max(initial=0)), np.int32)
+            move_cells(self.cells, self.starts, self.lengths, parts, group, owner, held, begins, spare)
+        self.lengths[parts] = 0
+        kept = goes >= 0
+        self.starts[goes[kept]], self.lengths[goes[kept]] = begins[kept], held[kept]
+
+    def reserve(self, count: int) -> None:
+        """Make room for so many partitions, twice as much as is needed where it must be made."""
+        more = 2 * count - len(self.starts)
+        if count > len(self.starts):
+            self.starts = np.concatenate([self.starts, np.zeros(more, np.int64)])
+            self.lengths = np.concatenate([self.lengths, np.zeros(more, np.int64)])
+
+    def of_cells(self) -> Ids:
+        """The partition of each cell; -1 for none."""
+        found = np.full(len(self.cells), -1, np.int64)
+        held = np.flatnonzero(self.lengths)
+        found[self.listed(held)] = np.repeat(held, self.lengths[held])
+        return found

@@ -1,0 +1,31 @@
+"""What a search may need of a source of counts, and the refusal of a source that cannot give it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+from sfumato.ground.errors import PlanError
+
+Need = Literal["integers", "joint", "rows"]
+"""Whole numbers; the cells of all columns together; single rows."""
+_LACKING: dict[Need, str] = {
+    "integers": "whole counts, and the counts of this source are estimates",
+    "joint": "the cells of all columns together, and this source only counts under a cut",
+    "rows": "single rows, and this source only counts",
+}
+
+
+class Giving(Protocol):
+    """A source of counts."""
+
+    @property
+    def gives(self) -> frozenset[Need]:
+        """What it can give beside counts."""
+
+
+def refuse_lacking(source: Giving, needs: Iterable[Need], who: str) -> None:
+    """Refuse a source that cannot give what a search declares that it needs, with the reason."""
+    for need in needs:
+        if need not in source.gives:
+            raise PlanError(f"{who} needs {_LACKING[need]}")
