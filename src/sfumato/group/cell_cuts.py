@@ -36,20 +36,21 @@ class CellCuts:
     def __init__(self, columns: Sequence[CodedColumn], weights: Numbers) -> None:
         """One partition of all cells; ``weights`` (cells x figures) are what is counted."""
         self.columns, self.weights = columns, weights
+        self._counts = np.dtype(np.float64 if weights.dtype.kind == "f" else np.int64)
         self._order = LeafOrder(len(weights))
         self._last: _Members | None = None
         self._laid: dict[int, Numbers] = {}
 
     def total(self) -> Numbers:
         """The figures of all cells."""
-        return np.asarray(self.weights.sum(axis=0))
+        return np.asarray(self.weights.sum(axis=0, dtype=self._counts))
 
     def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures."""
         from sfumato.ground.kernels.refining_kernel import count_dense
 
         into = groups or Groups(of=np.arange(asked.count, dtype=np.int32), count=asked.count)
-        counts = np.zeros((into.count, asked.children, self.weights.shape[1]), self.weights.dtype)
+        counts = np.zeros((into.count, asked.children, self.weights.shape[1]), self._counts)
         if self.columns[asked.column].starts is not None:
             found = self.refine(asked)
             np.add.at(counts, (into.of[found.owner], found.child), found.counts)
@@ -97,7 +98,7 @@ class CellCuts:
         most = min(cells, len(parts) * asked.children)
         group, owner = np.empty(cells, np.int32), np.empty(most, np.int64)
         child, held = np.empty(most, np.int64), np.empty(most, np.int64)
-        counts = np.empty((most, self.weights.shape[1]), self.weights.dtype)
+        counts = np.empty((most, self.weights.shape[1]), self._counts)
         found = count_children(
             order, starts, lengths, parts, self.columns[asked.column].codes, asked.child_of, self.weights,
             np.zeros(asked.children, np.int64), np.zeros((asked.children, counts.shape[1]), counts.dtype),
@@ -116,7 +117,7 @@ class CellCuts:
             division=asked,
             owner=pairs // asked.children,
             child=pairs % asked.children,
-            counts=_summed(group.reshape(-1), self.weights[cells], len(pairs)),
+            counts=_summed(group.reshape(-1), self.weights[cells], len(pairs)).astype(self._counts),
         )
         return _Members(divided=divided, group=group.reshape(-1).astype(np.int32), held=held)
 
@@ -151,4 +152,4 @@ def _found(mine: Ids, named: Ids, places: Ids) -> Ids:
 def _summed(ids: NDArray[np.int64], weights: Numbers, count: int) -> Numbers:
     """The sums of the weights of each number's members, figure by figure."""
     sums = [np.bincount(ids, weights=one, minlength=count) for one in weights.T]
-    return np.stack(sums, axis=1).astype(weights.dtype) if sums else np.zeros((count, 0), weights.dtype)
+    return np.stack(sums, axis=1) if sums else np.zeros((count, 0))

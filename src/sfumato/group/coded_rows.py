@@ -50,7 +50,7 @@ class CodedRows:
         """A walk over the distinct rows."""
         cell, columns = self.cells
         count = columns[0].records if columns else self.rows
-        weights = np.empty((count, len(figures)), np.int64)
+        weights = np.empty((count, len(figures)), np.int32)
         for place, figure in enumerate(figures):
             held = self._held(figure)
             weights[:, place] = held if columns is self.columns else np.bincount(cell[held], minlength=count)
