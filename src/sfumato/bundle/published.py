@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.data.table import KINDS, Kind
 from sfumato.describe.roles import Role, Schema
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import BundleError
 
 MARKERS = ("", "?", "NA", "missing")
@@ -45,8 +46,8 @@ def count_column(sensitive: str) -> str:
     return "count" if sensitive != "count" else "rows"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Published(Brief):
     """The released table's description."""
 
     columns: tuple[PublishedColumn, ...]

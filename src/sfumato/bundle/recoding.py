@@ -14,14 +14,15 @@ from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.published import count_column
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role, Schema
+from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.group.cell_source import CellMapping, MappedRows
 
 SuppressedRows = Literal["remove", "star"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Buckets:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Buckets(Brief):
     """Groups of rows whose sensitive values are published in a table of their own."""
 
     name: str
@@ -38,8 +39,8 @@ class Buckets:
         return counted.sort(self.name, self.column)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Recoding:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Recoding(Brief):
     """What every cell reads as, and what becomes of suppressed rows, identifiers and sensitive columns."""
 
     mapping: CellMapping

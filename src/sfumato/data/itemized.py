@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.kinds import is_readable
 from sfumato.data.table import Codes, Table
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, ParameterError
 
 __all__ = ["ItemColumn", "Tokens", "as_lists", "encoded", "in_order", "ranked", "set_column", "tokens", "written"]
@@ -25,8 +26,8 @@ def _none() -> Codes:
     return np.empty(0, np.int32)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ItemColumn:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ItemColumn(Brief):
     """One set-valued or trajectory column: row ``r`` has the items ``codes[starts[r]:starts[r + 1]]``, ascending.
 
     The items of a set are ordered by number if all are whole numbers, else by text; those of a trajectory by

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.kinds import Kind, infer_kind, numbers_of
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, unknown_column
 
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -18,8 +19,8 @@ Codes = NDArray[np.int32]
 __all__ = ["KINDS", "Codes", "Column", "Kind", "Table", "as_text"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Column:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Column(Brief):
     """One column as small integers: ``values[codes[row]]`` is what row ``row`` says.
 
     Values stand in the order of their kind (numbers by size, dates by day, the rest as text).
@@ -59,8 +60,8 @@ class Column:
         return found if self.missing is None else np.append(found, np.nan)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Table:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Table(Brief):
     """Rows and named columns, as they were read."""
 
     frame: pl.DataFrame

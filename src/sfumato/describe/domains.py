@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sfumato.data.table import Column, Kind, Table
 from sfumato.describe.spans import Ends
 from sfumato.ground.arguments import above, number
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import ParameterError
 
 LARGEST = 1e100
@@ -96,8 +97,8 @@ Domain = Categories | Numbers
 """What a publisher declares about a column."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ObservedDomain:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ObservedDomain(Brief):
     """The values that a private table was seen to have, with their counts."""
 
     column: str

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from sfumato.data.table import Codes
 from sfumato.describe.domains import Categories, Numbers, ObservedDomain
 from sfumato.describe.taxonomy import TOP, Taxonomy, Trunk, taxonomy
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import HierarchyError
 
 __all__ = ["TOP", "Hierarchy", "Level", "chain"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Level:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Level(Brief):
     """One level: which label each value of the column gets."""
 
     labels: tuple[str, ...]
@@ -32,8 +33,8 @@ class Level:
     """For each label, how many leaves it covers, or how wide it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Hierarchy:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Hierarchy(Brief):
     """All levels over the values of one column, from the values themselves to ``*``."""
 
     column: str

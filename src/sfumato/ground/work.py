@@ -48,10 +48,10 @@ class Work:
         return time.monotonic() - self._told >= 0.1
 
     def advance(self, stage: str, done: int, total: int) -> None:
-        """Tell the watcher, at most ten times a second and always at the end; stop here if somebody wants it."""
+        """Tell the watcher, at most ten times a second and at both ends; stop here if somebody wants it."""
         if self.cancelled.is_set():
             raise Interrupted("stopped on request; nothing was left half-written")
-        if done >= total or self.due:
+        if not 0 < done < total or self.due:
             self._told = time.monotonic()
             self.progress.advance(stage, done, total)
 

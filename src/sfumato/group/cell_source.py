@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from sfumato.data.table import Kind
 from sfumato.describe.domains import ObservedDomain
+from sfumato.ground.brief import Brief
 from sfumato.group.classes import Classes
 from sfumato.group.needs import Need
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CellMapping:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CellMapping(Brief):
     """What every cell reads as: a label in each column; and which cells are suppressed."""
 
     cells: Classes
@@ -46,8 +47,8 @@ class CellMapping:
         return {values[value]: labels[label] for value, label in pairs.T.tolist()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MappedRows:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MappedRows(Brief):
     """Rows under a mapping, in no particular order."""
 
     frame: pl.DataFrame

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.data.table import Column
+from sfumato.ground.brief import Brief
 from sfumato.group.classes import Classes
 from sfumato.group.keys import Ids, distinct, representatives
 from sfumato.group.tally import tally_rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cells:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Cells(Brief):
     """The distinct quasi-identifier tuples of a table and each row's place among them."""
 
     classes: Classes

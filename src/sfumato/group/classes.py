@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import unknown_column
 from sfumato.group.keys import Ids, distinct, representatives, total, weighed
 from sfumato.group.tally import Counts, Tally
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Classes:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Classes(Brief):
     """Rows grouped by equal quasi-identifiers."""
 
     quasi: tuple[str, ...]

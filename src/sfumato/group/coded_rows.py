@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
+from sfumato.ground.brief import Brief
 from sfumato.group.cell_cuts import CellCuts
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.cut_counts import ROWS, Figure
@@ -22,8 +23,8 @@ _SEEN = 2**14
 _ENOUGH = 0.95
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CodedRows:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CodedRows(Brief):
     """The value of every row in every column, and in the columns that are counted. Equal rows are counted together."""
 
     gives: ClassVar[frozenset[Need]] = frozenset({"integers", "rows"})

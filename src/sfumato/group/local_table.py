@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.table import Codes, Column, Kind, Table
 from sfumato.describe.domains import ObservedDomain
+from sfumato.ground.brief import Brief
 from sfumato.group.cell_source import CellMapping, MappedRows
 from sfumato.group.cells import Cells, cells
 from sfumato.group.classes import Classes
@@ -19,8 +20,8 @@ from sfumato.group.keys import distinct
 from sfumato.group.needs import Need
 
 
-@dataclass(slots=True, eq=False)
-class LocalTable:
+@dataclass(slots=True, eq=False, repr=False)
+class LocalTable(Brief):
     """Rows of a table, encoded once; it alone knows which cell a row is in."""
 
     table: Table

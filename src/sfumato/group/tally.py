@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.brief import Brief
 from sfumato.group.keys import Ids, distinct, representatives, total
 
 Counts = NDArray[np.int64]
 _BLOCK = 2**21
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Tally:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Tally(Brief):
     """Entries (class, value, count) sorted by class; absent entries are zero."""
 
     column: str

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import ParameterError, listed
 
 Starts = NDArray[np.int64]
@@ -31,8 +32,8 @@ def ragged(starts: Starts, lines: NDArray[np.integer[Any]]) -> NDArray[np.int64]
     return places
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Secret:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Secret(Brief):
     """A sensitive attribute with one value per record."""
 
     name: str
@@ -43,8 +44,8 @@ class Secret:
     """The values by code."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Transactions:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Transactions(Brief):
     """Records as sets of items: record ``r`` has ``codes[starts[r]:starts[r + 1]]``, ascending, each once."""
 
     starts: Starts

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.brief import Brief
 from sfumato.group.classes import Classes
 
 Sense = Literal["at least", "at most", "below", "above"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Verdict:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Verdict(Brief):
     """Whether a requirement holds, how far it was reached, and which classes fail it."""
 
     holds: bool

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.budget.events import Event
 from sfumato.describe.taxonomy import Taxonomy
+from sfumato.ground.brief import Brief
 from sfumato.group.cut_counts import CutSource, Figure
 from sfumato.publish.cut import ColumnCut
 
@@ -53,8 +54,8 @@ def grid_cells(low: float, high: float, grid: float) -> int:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PrivateTable:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PrivateTable(Brief):
     """Declared domains, and where the counts of rows over them come from."""
 
     attributes: tuple[Attribute, ...]
@@ -78,8 +79,8 @@ class PrivateTable:
         return int(self.counts.root(self.figures).total().sum())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoisyTable:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NoisyTable(Brief):
     """Generalized rows with noisy counts: what may be published."""
 
     columns: tuple[str, ...]

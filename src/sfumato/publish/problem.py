@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
+from sfumato.ground.brief import Brief
 from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct, representatives, total
 from sfumato.models.judge import Reading
@@ -29,8 +30,8 @@ Form = Literal["levels", "boxes", "means", "nodes", "intervals"]
 Grain = Literal["cells", "rows"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Problem:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Problem(Brief):
     """A table, a requirement and a purpose."""
 
     cells: Classes
@@ -72,8 +73,8 @@ class Problem:
         return self.metric.floors(self.hierarchies, counts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Recoded:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Recoded(Brief):
     """The label of every cell in every column, from whatever level it is."""
 
     labels: tuple[tuple[str, ...], ...]
@@ -122,8 +123,8 @@ class Recoded:
         return View(classes=classes, suppressed=suppressed[place], rulers=self.rulers, target=problem.target)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Outcome(Brief):
     """What an algorithm found: a level per column or a label per cell, and the cells that are suppressed."""
 
     levels: Levels | None

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.group.holders import Holders
 from sfumato.group.itemsets import Itemsets
@@ -15,8 +16,8 @@ from sfumato.group.maximal import maximal_frequent
 from sfumato.group.transactions import Codes, Transactions, ragged
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ItemView:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ItemView(Brief):
     """Records before and after, and how every item is shown."""
 
     original: Transactions
@@ -41,8 +42,8 @@ class ItemView:
         return Holders(self.released)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FrequentSets:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FrequentSets(Brief):
     """The maximal frequent sets of the original, and what became of each."""
 
     sets: Itemsets

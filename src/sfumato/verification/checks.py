@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import listed
 
 
@@ -21,8 +22,8 @@ class Check:
     """What was found, and what was claimed where they differ."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Verification(Brief):
     """All checks of one bundle."""
 
     folder: str

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.frame.promises import READERS, Promise, Reader, promises
+from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 
@@ -24,8 +25,8 @@ Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Meaning:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Meaning(Brief):
     """Which values of a column each of its released labels covers."""
 
     labels: tuple[str, ...]
@@ -42,8 +43,8 @@ class Meaning:
         return cls(labels=names, values=names, covers=np.eye(len(names), dtype=np.bool_))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Subject:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Subject(Brief):
     """A release, and who is behind it."""
 
     release: pl.DataFrame

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.brief import Brief
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets
 from sfumato.group.transactions import Secret, Transactions
@@ -17,8 +18,8 @@ from sfumato.publish.items.cover import Cover, Shown
 from sfumato.publish.items.item_space import ItemSpace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ItemProblem:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ItemProblem(Brief):
     """Records as sets of items, what must hold, and how items may be shown."""
 
     transactions: Transactions
@@ -62,8 +63,8 @@ class ItemStep:
     """How many violating sets are left then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ItemOutcome:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ItemOutcome(Brief):
     """How every item is shown, and how that was found."""
 
     shown: Shown

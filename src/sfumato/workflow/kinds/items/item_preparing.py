@@ -14,6 +14,7 @@ from sfumato.data.table import Codes, Column, Table
 from sfumato.data.trajectories import trajectory_column
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.roles import Role, Schema
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, PlanError
 from sfumato.group.assembled import ItemPart, assembled
 from sfumato.group.local_table import LocalTable
@@ -27,8 +28,8 @@ from sfumato.workflow.plan.column_plan import ColumnPlan, Tree
 from sfumato.workflow.plan.plan import Plan
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ItemPrepared:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ItemPrepared(Brief):
     """A table made ready: every record a set of items."""
 
     table: Table

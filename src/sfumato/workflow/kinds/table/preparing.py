@@ -14,6 +14,7 @@ from sfumato.data.table import Table
 from sfumato.describe.domains import Categories, ObservedDomain, joined, widened
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, PlanError, unknown_column
 from sfumato.ground.shares import rows_within
 from sfumato.group.cell_source import CellSource
@@ -33,8 +34,8 @@ READING = ("reading",)
 """Keys of [privacy] that ask for no model: how unknown cells are read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Prepared:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Prepared(Brief):
     """A table made ready: described, counted, with its requirement."""
 
     source: CellSource
