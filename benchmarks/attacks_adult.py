@@ -14,7 +14,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
 import polars as pl
-from sfumato.workflow.catalog.attack_parts import ATTACKS
 
 import sfumato as sf
 from measure import table
@@ -23,7 +22,9 @@ from sfumato.attacks.frame.trials import Finding, Outcome
 from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
-from sfumato.workflow.audit import Audit, audit, audited
+from sfumato.workflow.attacking import attack, attacked
+from sfumato.workflow.audit import Audit
+from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.plan.attack_plan import AttackPlan
 
 QUASI = ("age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country")
@@ -106,7 +107,7 @@ def raw(people: pl.DataFrame, control: pl.DataFrame) -> Audit:
         trees=_tree(people[SECRET]),
         numeric=frozenset({"age"}),
     )
-    return audited(subject, AttackPlan(attacks=("all",), trials=TRIALS), Work(), Chance(seed=SEED))
+    return attacked(subject, AttackPlan(attacks=("all",), trials=TRIALS), Work(), Chance(seed=SEED))
 
 
 def _tree(secrets: pl.Series) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -128,7 +129,7 @@ def measured(people: pl.DataFrame, control: pl.DataFrame) -> list[Measured]:
             plan, folder = one.plan(secrets), Path(place) / "out"
             sf.release(plan, people).write(folder)
             began = time.perf_counter()
-            told = audit(folder, people, control=control, plan=plan, attacks=("all",), trials=TRIALS, seed=SEED)
+            told = attack(folder, people, control=control, plan=plan, attacks=("all",), trials=TRIALS, seed=SEED)
             found.append(Measured(title=one.title, found=told, seconds=time.perf_counter() - began))
     return found
 
@@ -171,12 +172,14 @@ def tables(found: Sequence[Measured], people: int, control: int) -> list[str]:
     title = f"Adult, {people:,} rows, {control:,} control people, {TRIALS:,} trials: gain over the baseline in %"
     times = ["seconds of the audit", *(f"{one.seconds:.1f}" for one in found)]
     return [
-        table(title, heads, [[name, *(gain(one.finding(name)) for one in found)] for name in ATTACKS]),
+        table(
+            title, heads, [[name, *(gain(one.finding(name)) for one in found)] for name in catalog().attacking("table")]
+        ),
         "Empty: the attack does not fit. In brackets: inconclusive. A star: a claim of the release is refuted.\n",
         table(
             "How often it works / without the release, in %",
             heads,
-            [*([name, *(against(one.finding(name)) for one in found)] for name in ATTACKS), times],
+            [*([name, *(against(one.finding(name)) for one in found)] for name in names), times],
         ),
         table(
             "Figures behind it",

@@ -65,11 +65,11 @@ def make(rows: int, algorithm: str, place: Path) -> None:
 
 def attack(algorithm: str, place: Path) -> None:
     """In the second process: what ``sfumato attack`` does, one attack after the other, with a clock."""
-    from sfumato.workflow.catalog.attack_parts import ATTACKS
-
+    from sfumato.bundle.manifest import load
     from sfumato.ground.chance import Chance
     from sfumato.ground.work import Work
-    from sfumato.workflow.audit import audited
+    from sfumato.workflow.attacking import attacked
+    from sfumato.workflow.catalog.lookup import catalog
     from sfumato.workflow.kinds.table.table_subject import bundle_subject
     from sfumato.workflow.loading import load_table
     from sfumato.workflow.plan.attack_plan import AttackPlan
@@ -77,12 +77,14 @@ def attack(algorithm: str, place: Path) -> None:
     asked = plan(algorithm)
     began = time.perf_counter()
     original, control = (load_table(asked, None, str(place / f"{name}.parquet")) for name in ("original", "control"))
-    subject = bundle_subject(place / "out", original, control=control, plan=asked)
+    subject = bundle_subject(
+        place / "out", load(place / "out" / "manifest.json"), original, control=control, plan=asked
+    )
     classes = len(subject.classes[1])
     tell({"classes": classes, "reading": time.perf_counter() - began})
-    for name in ATTACKS:
+    for name in catalog().attacking("table"):
         start, busy = time.perf_counter(), time.process_time()
-        found = audited(subject, AttackPlan(attacks=(name,), trials=TRIALS), Work(), Chance(seed=SEED))
+        found = attacked(subject, AttackPlan(attacks=(name,), trials=TRIALS), Work(), Chance(seed=SEED))
         if found.findings:
             tell({name: time.perf_counter() - start, f"{name} cpu": time.process_time() - busy})
         else:
@@ -92,11 +94,14 @@ def attack(algorithm: str, place: Path) -> None:
 
 def main() -> str:
     """A column for each bundle."""
-    from sfumato.workflow.catalog.attack_parts import ATTACKS
+    from sfumato.workflow.catalog.lookup import catalog
 
     found = {(rows, name): staged(rows, name) for rows in AIMS for name in ALGORITHMS}
     lines: list[list[str]] = [["classes", *(f"{one.get('classes', 0):,}" for one in found.values())]]
-    lines += [[name, *(_seconds(one, name) for one in found.values())] for name in ("reading", *ATTACKS, "total")]
+    lines += [
+        [name, *(_seconds(one, name) for one in found.values())]
+        for name in ("reading", *catalog().attacking("table"), "total")
+    ]
     lines.append(["CPU, with loading the program", *(_seconds(one, "cpu") for one in found.values())])
     lines.append(["peak memory", *(f"{one['peak_mb']:,.0f} MB" if "peak_mb" in one else "-" for one in found.values())])
     lines.append(["aim", *(_aim(one, AIMS[rows]) for (rows, _), one in found.items())])

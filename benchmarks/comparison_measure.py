@@ -75,7 +75,7 @@ class Contender:
 
 def contenders() -> tuple[Contender, ...]:
     """Everything in the catalog, and variants that show boxes instead of hierarchy values or work otherwise."""
-    plain = [Contender(title=name, name=name) for name in catalog().algorithms]
+    plain = [Contender(title=name, name=name) for name in catalog().solving("table")]
     boxes = {"order": "ordered", "output": "boxes"}
     return (
         *plain,

@@ -77,7 +77,7 @@ def outcome(made: Release) -> dict[str, Any]:
     return {
         "algorithm": made.algorithm,
         "nodes": made.prepared.problem.nodes,
-        "cells": made.prepared.cells.classes.count,
+        "cells": made.prepared.problem.cells.count,
         "loss": made.utility["loss"],
         "ncp": made.utility["ncp"],
         "suppressed": made.suppressed_rows,

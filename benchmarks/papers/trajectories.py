@@ -26,7 +26,7 @@ from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets, violating
 from sfumato.group.maximal import maximal_frequent
 from sfumato.group.transactions import Secret, Transactions
-from sfumato.publish.items import algorithm
+from sfumato.publish.items import item_algorithms as algorithm
 from sfumato.publish.items.item_problem import ItemProblem
 from sfumato.publish.items.item_space import Axis, ItemSpace
 
