@@ -170,11 +170,10 @@ def tables(found: Sequence[Measured], people: int, control: int) -> list[str]:
     """Gains, rates, and the figures behind them."""
     heads = ["attack", *(one.title for one in found)]
     title = f"Adult, {people:,} rows, {control:,} control people, {TRIALS:,} trials: gain over the baseline in %"
+    names = list(catalog().attacking("table"))
     times = ["seconds of the audit", *(f"{one.seconds:.1f}" for one in found)]
     return [
-        table(
-            title, heads, [[name, *(gain(one.finding(name)) for one in found)] for name in catalog().attacking("table")]
-        ),
+        table(title, heads, [[name, *(gain(one.finding(name)) for one in found)] for name in names]),
         "Empty: the attack does not fit. In brackets: inconclusive. A star: a claim of the release is refuted.\n",
         table(
             "How often it works / without the release, in %",
