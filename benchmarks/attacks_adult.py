@@ -17,7 +17,7 @@ import polars as pl
 
 import sfumato as sf
 from measure import table
-from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Finding, Outcome
 from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.chance import Chance
@@ -101,7 +101,7 @@ def raw(people: pl.DataFrame, control: pl.DataFrame) -> Audit:
         release=texts,
         quasi=QUASI,
         sensitive=(SECRET,),
-        meanings={name: Meaning.plain(sorted({*texts[name], *others[name]})) for name in QUASI},
+        coverage={name: Coverage.plain(sorted({*texts[name], *others[name]})) for name in QUASI},
         people=texts,
         control=others,
         trees=_tree(people[SECRET]),
@@ -129,8 +129,8 @@ def measured(people: pl.DataFrame, control: pl.DataFrame) -> list[Measured]:
             plan, folder = one.plan(secrets), Path(place) / "out"
             sf.release(plan, people).write(folder)
             began = time.perf_counter()
-            told = attack(folder, people, control=control, plan=plan, attacks=("all",), trials=TRIALS, seed=SEED)
-            found.append(Measured(title=one.title, found=told, seconds=time.perf_counter() - began))
+            posterior = attack(folder, people, control=control, plan=plan, attacks=("all",), trials=TRIALS, seed=SEED)
+            found.append(Measured(title=one.title, found=posterior, seconds=time.perf_counter() - began))
     return found
 
 
@@ -139,10 +139,10 @@ def gain(one: Finding | None) -> str:
     if one is None:
         return ""
     low, high = one.risk_interval
-    told = f"{100 * one.risk:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+    posterior = f"{100 * one.risk:.1f} ({100 * low:.1f} to {100 * high:.1f})"
     if one.outcome is Outcome.INCONCLUSIVE:
         return f"[{told}]"
-    return f"{told} *" if one.limit is not None and one.outcome is Outcome.REFUTED else told
+    return f"{told} *" if one.limit is not None and one.outcome is Outcome.REFUTED else posterior
 
 
 def against(one: Finding | None) -> str:
@@ -183,7 +183,7 @@ def tables(found: Sequence[Measured], people: int, control: int) -> list[str]:
         table(
             "Figures behind it",
             ["figure", *heads[1:]],
-            [[told, *(figure(one.finding(attack), name) for one in found)] for told, attack, name in FIGURES],
+            [[posterior, *(figure(one.finding(attack), name) for one in found)] for posterior, attack, name in FIGURES],
         ),
     ]
 

@@ -102,7 +102,7 @@ class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found = self.release_.transform(table.frame, outside=self.outside)
         if self.output == "labels":
             return _like(found.rows, records)
-        parts = [_told(found.rows[name], table_) for name, table_ in self.features_.items()]
+        parts = [_label_features(found.rows[name], table_) for name, table_ in self.features_.items()]
         return np.concatenate(parts, axis=1) if parts else np.zeros((found.rows.height, 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -195,7 +195,7 @@ def _features(made: Any, place: int) -> dict[str, Reals]:
     return {label: meaning[n] for n, label in enumerate([*words.labels, TOP]) if label != TOP or n == len(cover)}
 
 
-def _told(labels: pl.Series, table: Mapping[str, Reals]) -> Reals:
+def _label_features(labels: pl.Series, table: Mapping[str, Reals]) -> Reals:
     """Rows x features; a label that was never fitted says as little as ``*``."""
     names = labels.cast(pl.String).fill_null(TOP)
     distinct = names.unique(maintain_order=True)

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.attacks.frame.coverage import meaning
+from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.promises import allowed
-from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Outcome, Rate
 from sfumato.datasets.synthetic_census import census
 from sfumato.describe.hierarchy import Hierarchy
@@ -57,7 +57,7 @@ def raw_subject(
         release=people,
         quasi=tuple(quasi),
         sensitive=tuple(sensitive),
-        meanings={name: Meaning.plain(known[name].unique(maintain_order=True).to_list()) for name in quasi},
+        coverage={name: Coverage.plain(known[name].unique(maintain_order=True).to_list()) for name in quasi},
         people=people,
         control=control,
         numeric=numeric & set(people.columns),
@@ -85,8 +85,8 @@ def released_subject(
         release=release,
         quasi=tuple(quasi),
         sensitive=tuple(sensitive),
-        meanings={
-            name: meaning(
+        coverage={
+            name: coverage_of(
                 release[name].unique(maintain_order=True).to_list(),
                 known[name].unique(maintain_order=True).to_list(),
                 trees.get(name),

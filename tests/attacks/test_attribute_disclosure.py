@@ -199,9 +199,9 @@ def test_g3_two_facts():
     )
     covers = {"Non-Technical": "Janitor Mover", "Professional": "Doctor Lawyer", "Technical": "Carpenter Technician"}
     shown = released_subject(release, G3, ("job", "sex", "age"), ("surgery",))
-    meaning = shown.meanings["job"]
-    reads = np.array([[value in covers[label].split() for value in meaning.values] for label in meaning.labels])
-    shown = replace(shown, meanings={**shown.meanings, "job": replace(meaning, covers=reads)})
+    coverage = shown.coverage["job"]
+    reads = np.array([[value in covers[label].split() for value in coverage.values] for label in coverage.labels])
+    shown = replace(shown, coverage={**shown.coverage, "job": replace(coverage, covers=reads)})
     for choice in ("worst", "random"):
         two = LkcAdversary(l=2, choice=choice, values=("Transgender",)).run(shown, Chance(seed=1))
         assert two.figures["rows_fewest"] >= 2

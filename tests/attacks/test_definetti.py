@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.frame.assignment import Shown
-from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.naive_bayes import Entries, assign, learn
@@ -158,4 +158,4 @@ def test_many_numbers_are_read_in_bins_and_learning_can_be_limited():
     subject = replace(subject, numeric=frozenset({"pay"}))
     assert DeFinetti().run(subject, Chance(seed=1)).rate.value > 0.9
     assert DeFinetti(rows=300).run(subject, Chance(seed=1)).rate.value > 0.8
-    assert isinstance(subject.meanings["pay"], Meaning)
+    assert isinstance(subject.coverage["pay"], Coverage)

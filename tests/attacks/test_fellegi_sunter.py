@@ -58,7 +58,7 @@ def test_levels_of_agreement():
     )
     register = pl.DataFrame({"age": ["30", "20", "", "60"], "sex": ["f", "", "x", "m"]})
     found = Comparison.of(subject, register, 1.0)
-    labels = subject.meanings["age"].labels
+    labels = subject.coverage["age"].labels
     levels = [
         [int(found.tables[0][found.values[0, i], labels.index(l)]) for l in ("[20-30)", "31", "*")] for i in range(4)
     ]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sfumato.attacks.disclosure.background import Background
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.frame.posterior import counted
-from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.datasets.synthetic_census import census
 from sfumato.ground.chance import Chance
@@ -41,13 +41,13 @@ def g1() -> Subject:
     zips = tuple(people["zip"])
     covers = np.array([[z in ("10598", "10547", "02139") for z in zips], [z[0] in "89" for z in zips]])
     found = released_subject(pl.concat([release] * 10), pl.concat([people] * 10), ("age",), ("disease",))
-    meanings = {**found.meanings, "zip": Meaning(labels=("Northeastern US", "Western US"), values=zips, covers=covers)}
+    coverage = {**found.coverage, "zip": Coverage(labels=("Northeastern US", "Western US"), values=zips, covers=covers)}
     return Subject(
         release=found.release,
         people=found.people,
         quasi=("age", "zip"),
         sensitive=("disease",),
-        meanings=meanings,
+        coverage=coverage,
     )
 
 
@@ -67,7 +67,7 @@ def anatomy() -> Subject:
         people=people,
         quasi=("job", "age"),
         sensitive=("disease",),
-        meanings={name: Meaning.plain(people[name].to_list()) for name in ("job", "age")},
+        coverage={name: Coverage.plain(people[name].to_list()) for name in ("job", "age")},
         groups=groups,
         group="group",
     )
@@ -96,10 +96,13 @@ def test_g2_the_dancers_have_hiv():
 def test_values_apart_are_read_by_group():
     """Anatomy: engineer 35 is in group 1, half and half; writer 30 in group 3, where HIV is twice as frequent."""
     subject = anatomy()
-    told = counted(subject, "disease").told(subject.people)
+    posterior = counted(subject, "disease").posterior(subject.people)
     shares = [
-        {told.values[told.code[at]]: told.share[at] for at in range(told.starts[v], told.starts[v + 1])}
-        for v in told.view.tolist()
+        {
+            posterior.values[posterior.code[at]]: posterior.share[at]
+            for at in range(posterior.starts[v], posterior.starts[v + 1])
+        }
+        for v in posterior.view.tolist()
     ]
     assert shares[0] == {"Hepatitis": 0.5, "HIV": 0.5}
     assert shares[3] == pytest.approx({"Flu": 1 / 3, "HIV": 2 / 3})
@@ -132,15 +135,15 @@ def test_fitting_rows_by_the_definition(data):
         ),
         quasi=tuple(names),
         sensitive=("s",),
-        meanings={n: Meaning(labels=labels, values=values, covers=covers[i]) for i, n in enumerate(names)},
+        coverage={n: Coverage(labels=labels, values=values, covers=covers[i]) for i, n in enumerate(names)},
     )
     count = counted(subject, "s")
     known = data.draw(st.lists(st.integers(0, width - 1), min_size=1, max_size=width, unique=True))
-    told = count.told(subject.people, known)
+    posterior = count.posterior(subject.people, known)
     right = 0.0
-    full = count.told(subject.people)
+    full = count.posterior(subject.people)
     for place, person in enumerate(persons):
-        for which, view in ((known, told), (range(width), full)):
+        for which, view in ((known, posterior), (range(width), full)):
             fits = [row for row in rows if all(covers[c][row[c], person[c]] for c in which)]
             at = view.view[place]
             entries = [] if at < 0 else range(view.starts[at], view.starts[at + 1])
@@ -168,7 +171,7 @@ def test_people_whom_no_row_fits():
         release=subject.release[:300],
         quasi=subject.quasi,
         sensitive=subject.sensitive,
-        meanings=subject.meanings,
+        coverage=subject.coverage,
         people=subject.people,
     )
     for attack in (Homogeneity(), Background()):
@@ -203,7 +206,7 @@ def test_nobody_and_nothing():
     for attack in (Homogeneity(), Background()):
         for release, people in ((subject.release[:0], subject.people), (subject.release, subject.people[:0])):
             found = attack.run(
-                Subject(release=release, people=people, quasi=("a",), sensitive=("s",), meanings=subject.meanings),
+                Subject(release=release, people=people, quasi=("a",), sensitive=("s",), coverage=subject.coverage),
                 Chance(seed=1),
             )
             assert found.rate.hits == 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks.frame.assignment import fitting_pairs, homes, shown
 from sfumato.attacks.frame.promises import Promise, about
-from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.attacks.method.finer_tables import finer_tables
 from sfumato.attacks.method.minimality import Minimality
@@ -57,7 +57,7 @@ def subject_of(people: list[tuple[str, str]], release: list[tuple[str, str]], l:
         release=frames[1],
         quasi=("place",),
         sensitive=("ill",),
-        meanings={"place": Meaning(labels=tuple(labels), values=tuple(values), covers=covers)},
+        coverage={"place": Coverage(labels=tuple(labels), values=tuple(values), covers=covers)},
         people=frames[0],
         claims=(("k-anonymity", {"k": 2}), ("simple-l-diversity", {"l": l, "column": "ill"})),
         **more,
@@ -114,11 +114,11 @@ def test_beliefs_are_those_of_counting_all_ways(data: st.DataObject, sizes: list
     fine = [way for way in ways if (way <= most).all()]
     found = allowed(tuple(sizes), rows, tuple(most))
     assert found.chance == pytest.approx(len(fine) / len(ways))
-    told = belief(tuple(sizes), rows, found)
+    posterior = belief(tuple(sizes), rows, found)
     bad = [way for way in ways if (way > most).any()]
-    assert (told is None) == (not bad)
-    if told is not None:
-        assert told == pytest.approx(np.mean(bad, axis=0) / sizes)
+    assert (posterior is None) == (not bad)
+    if posterior is not None:
+        assert posterior == pytest.approx(np.mean(bad, axis=0) / sizes)
 
 
 def test_the_refusal_of_a_whole_table_is_shared_by_its_classes():
@@ -149,12 +149,12 @@ def test_the_refusal_of_a_whole_table_is_shared_by_its_classes():
 def test_one_step_finer_goes_down_a_public_tree():
     tree = {"a1": ("A", "*"), "a2": ("A", "*"), "b1": ("B", "*")}
     people = pl.DataFrame({"q": ["a1", "a1", "a2", "b1"], "s": ["x", "y", "x", "y"]})
-    meaning = Meaning(labels=("*",), values=("a1", "a2", "b1"), covers=np.ones((1, 3), np.bool_))
+    coverage = Coverage(labels=("*",), values=("a1", "a2", "b1"), covers=np.ones((1, 3), np.bool_))
     subject = Subject(
         release=people.with_columns(q=pl.lit("*")),
         quasi=("q",),
         sensitive=("s",),
-        meanings={"q": meaning},
+        coverage={"q": coverage},
         people=people,
         trees={"q": tree},
     )
@@ -162,9 +162,9 @@ def test_one_step_finer_goes_down_a_public_tree():
     assert step.sizes.tolist() == [3, 1]
     assert whole.sizes.tolist() == [2, 1, 1]
     numbers = pl.DataFrame({"q": ["1", "2", "3", "9"], "s": ["x", "y", "x", "y"]})
-    wide = Meaning(labels=("*",), values=("1", "2", "3", "9"), covers=np.ones((1, 4), np.bool_))
+    wide = Coverage(labels=("*",), values=("1", "2", "3", "9"), covers=np.ones((1, 4), np.bool_))
     halved = replace(
-        subject, people=numbers, trees={}, meanings={"q": wide}, numeric=frozenset({"q"}), algorithm="mondrian"
+        subject, people=numbers, trees={}, coverage={"q": wide}, numeric=frozenset({"q"}), algorithm="mondrian"
     )
     assert next(finer_tables(halved, numbers, np.zeros(4, np.int64))).sizes.tolist() == [2, 2]
 
@@ -172,12 +172,12 @@ def test_one_step_finer_goes_down_a_public_tree():
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), people=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("uvw")), max_size=8))
 def test_people_are_looked_up_all_at_once_as_one_by_one(data: st.DataObject, people: list[tuple[str, str]]):
-    first = Meaning(
+    first = Coverage(
         labels=("a", "b", "c", "ab", "*"),
         values=("a", "b"),
         covers=np.array([[1, 0], [0, 1], [0, 0], [1, 1], [1, 1]], np.bool_),
     )
-    second = Meaning(
+    second = Coverage(
         labels=("u", "vw", "*"), values=tuple("uvw"), covers=np.array([[1, 0, 0], [0, 1, 1], [1, 1, 1]], np.bool_)
     )
     rows = data.draw(st.lists(st.tuples(st.sampled_from(first.labels), st.sampled_from(second.labels)), max_size=8))
@@ -187,7 +187,7 @@ def test_people_are_looked_up_all_at_once_as_one_by_one(data: st.DataObject, peo
         release=pl.DataFrame(rows, schema=schema, orient="row"),
         quasi=("x", "y"),
         sensitive=(),
-        meanings={"x": first, "y": second},
+        coverage={"x": first, "y": second},
         people=frame,
     )
     codes = subject.coded(frame)
@@ -201,17 +201,17 @@ def test_people_are_looked_up_all_at_once_as_one_by_one(data: st.DataObject, peo
 def test_what_claims_promise_about_one_value():
     subject = naive_minimal([WONG], 2)
 
-    def told(name: str, **given: object) -> Promise:
+    def posterior(name: str, **given: object) -> Promise:
         return about(replace(subject, claims=((name, {"column": "ill", **given}),)).promises, "ill", 3)[0]
 
-    assert told("distinct-l-diversity", l=3).most(np.array([3, 5])).tolist() == [1, 3]
-    assert told("alpha-k-anonymity", alpha=0.4, k=2, values=(HIV,)) == Promise(
+    assert posterior("distinct-l-diversity", l=3).most(np.array([3, 5])).tolist() == [1, 3]
+    assert posterior("alpha-k-anonymity", alpha=0.4, k=2, values=(HIV,)) == Promise(
         share=0.4, values=(HIV,), column="ill", why="claim alpha-k-anonymity (column = ill, alpha = 0.4, k = 2)"
     )
-    assert told("recursive-l-diversity", c=3, l=2).share == 0.75
-    assert told("entropy-l-diversity", l=3).share == pytest.approx(1 / 3, abs=1e-6)
+    assert posterior("recursive-l-diversity", c=3, l=2).share == 0.75
+    assert posterior("entropy-l-diversity", l=3).share == pytest.approx(1 / 3, abs=1e-6)
     rule = {"quasi": (), "column": "ill", "value": HIV, "limit": 0.3}
-    assert told("confidence-bounding", templates=(rule,)).share == 0.3
+    assert posterior("confidence-bounding", templates=(rule,)).share == 0.3
     closeness = replace(subject, claims=(("t-closeness", {"t": 0.2, "column": "ill"}),))
     assert about(closeness.promises, "ill", 3) == ()
 

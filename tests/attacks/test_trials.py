@@ -95,12 +95,12 @@ def test_impossible_counts_are_refused():
 
 
 def test_json_says_all():
-    told = finding(
+    posterior = finding(
         6, 30, failed=3, limit=Limit(value=0.5, why="2-anonymity"), control=Rate(hits=1, trials=30)
     ).to_json()
-    assert json.loads(json.dumps(told)) == told
-    assert told["target"]["failed"] == 3
-    assert told["limit"] == {"value": 0.5, "why": "2-anonymity"}
-    assert told["outcome"] in set(Outcome)
-    assert told["control"]["trials"] == 30
+    assert json.loads(json.dumps(posterior)) == posterior
+    assert posterior["target"]["failed"] == 3
+    assert posterior["limit"] == {"value": 0.5, "why": "2-anonymity"}
+    assert posterior["outcome"] in set(Outcome)
+    assert posterior["control"]["trials"] == 30
     assert finding(6, 30).to_json()["control"] is None

@@ -24,7 +24,7 @@ from sfumato.report.items.item_page import render, sections
 from sfumato.report.items.item_sentences import MEANING, claimed, promised, reached
 from sfumato.report.items.place_time import Shades, binned, filled, gone, mapped, missing, on_axes
 from sfumato.report.items.places import place_pictures
-from sfumato.report.items.sequences import told
+from sfumato.report.items.sequences import shown_sequences
 
 from . import items_sample as sample
 from .test_page import Reader
@@ -246,9 +246,9 @@ def test_squares_are_a_map_with_the_lowest_row_below() -> None:
 def test_coarser_sequences_are_told_once_and_as_the_release_has_them() -> None:
     one = SequenceFacts(labels=("a@1", "b@2"), before=9, after=20, shown=("ab@1", "ab@2"), spots=(("a", "1"),))
     facts = replace(sample.bare(), sequences=(one, replace(one, labels=("b@1", "a@2"), before=11)))
-    (public,) = told(facts)
+    (public,) = shown_sequences(facts)
     assert (public.labels, public.before, public.after) == (("ab@1", "ab@2"), None, 20)
-    inside = told(replace(facts, inside=True))
+    inside = shown_sequences(replace(facts, inside=True))
     assert [each.labels for each in inside] == [("a@1", "b@2"), ("b@1", "a@2")]
     assert inside[0].became == "shown coarser as ab@1 \u2192 ab@2"
 

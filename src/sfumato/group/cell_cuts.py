@@ -70,7 +70,7 @@ class CellCuts:
             raise TypeError("all records together are no leaf partition")
         mine = self._remembered(divided.division)
         pairs = mine.divided
-        goes = places if pairs is divided else _found(pairs.keys, divided.keys, places)
+        goes = places if pairs is divided else _places_of(pairs.keys, divided.keys, places)
         self._order.reserve(int(places.max(initial=-1)) + 1)
         self._order.divide(parts, mine.group, pairs.owner, mine.held, goes)
         self._last, self._laid = None, {}
@@ -141,7 +141,7 @@ class CellCuts:
         return order.starts, order.lengths, parts, self._laid[asked.column], self._laid[_WEIGHTS]
 
 
-def _found(mine: Ids, named: Ids, places: Ids) -> Ids:
+def _places_of(mine: Ids, named: Ids, places: Ids) -> Ids:
     """The places of some pairs among those that are named; -1 for the others."""
     at = np.minimum(np.searchsorted(named, mine), max(len(named) - 1, 0))
     if not len(named):

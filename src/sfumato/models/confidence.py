@@ -113,7 +113,7 @@ def _judged(template: Template, classes: Classes) -> Verdict:
         limit=float(template.limit),
         sense="at most",
         failing=np.flatnonzero(above[ids]),
-        note=_told(template, above) + (f"; {lost}" if (lost := absent_note(tally, (template.value,))) else ""),
+        note=_note(template, above) + (f"; {lost}" if (lost := absent_note(tally, (template.value,))) else ""),
     )
 
 
@@ -128,5 +128,5 @@ def _groups(template: Template, classes: Classes) -> tuple[Ids, int]:
     return distinct([classes.keys[c] for c in places], [len(classes.labels[c]) for c in places], classes.count)
 
 
-def _told(template: Template, above: NDArray[np.bool_]) -> str:
+def _note(template: Template, above: NDArray[np.bool_]) -> str:
     return f"{template}: {int(above.sum())} of {len(above)} groups above the limit"

@@ -49,7 +49,7 @@ class Posed(Protocol):
         """A column's values as numbers, where they are."""
 
 
-class Found(Protocol):
+class OutcomeLike(Protocol):
     """An outcome, as far as a trial reads it."""
 
     @property
@@ -72,7 +72,7 @@ class Accuracy:
     """By always saying the most frequent class of the original training rows."""
 
 
-def accuracy(problem: Posed, outcome: Found, *, seed: int = STUDY, most: int = MOST_ROWS) -> Accuracy:
+def accuracy(problem: Posed, outcome: OutcomeLike, *, seed: int = STUDY, most: int = MOST_ROWS) -> Accuracy:
     """Train on released rows, test on held-out original rows.
 
     Claim: the test rows are never trained on; every label enters by what it says, not by the rows behind it.
@@ -114,7 +114,7 @@ class Trial:
         """What the learner reaches after the original training rows."""
         return self._reached(self.problem.cells.keys, self.encoder.originals(), self.train)
 
-    def released(self, outcome: Found) -> float:
+    def released(self, outcome: OutcomeLike) -> float:
         """What the learner reaches after the released training rows."""
         shown = outcome.recoding(self.problem)
         kept = np.where(outcome.suppressed[self.cell], 0, self.train)
@@ -129,8 +129,8 @@ class Trial:
         radices = [len(meaning) for meaning in meanings]
         ids, count = distinct([*parts, self.code[used].astype(np.int32)], [*radices, self.values], len(used))
         place = representatives(ids, count)
-        told = _told(meanings, [codes[place] for codes in parts])
-        learnt = _learn(told, self.code[used][place], total(ids, weights[used], count))
+        feature_rows = _feature_rows(meanings, [codes[place] for codes in parts])
+        learnt = _learn(feature_rows, self.code[used][place], total(ids, weights[used], count))
         return self._right(learnt)
 
     def _right(self, learnt: Any) -> float:
@@ -138,7 +138,7 @@ class Trial:
         tried = np.flatnonzero(self.test)
         asked, where = np.unique(self.cell[tried], return_inverse=True)
         keys = self.problem.cells.keys[:, asked]
-        said = learnt.predict(_told(self.encoder.originals(), list(keys)))[where]
+        said = learnt.predict(_feature_rows(self.encoder.originals(), list(keys)))[where]
         return float(self.test[tried][said == self.code[tried]].sum()) / max(int(self.test.sum()), 1)
 
 
@@ -164,7 +164,7 @@ def _per_entry(rows: Ids, order: Ids, counts: NDArray[np.int64]) -> NDArray[np.i
     return found
 
 
-def _told(meanings: Sequence[Reals], keys: Sequence[NDArray[np.int32]]) -> Any:
+def _feature_rows(meanings: Sequence[Reals], keys: Sequence[NDArray[np.int32]]) -> Any:
     """The features of rows, sparse: each column's label replaced by its meaning."""
     from scipy.sparse import csr_array, hstack
 
@@ -177,17 +177,17 @@ class _Always:
     def __init__(self, code: int) -> None:
         self.code = code
 
-    def predict(self, told: Any) -> NDArray[np.int64]:
-        return np.full(told.shape[0], self.code)
+    def predict(self, feature_rows: Any) -> NDArray[np.int64]:
+        return np.full(feature_rows.shape[0], self.code)
 
 
-def _learn(told: Any, code: NDArray[np.int64], weights: NDArray[np.int64]) -> Any:
+def _learn(feature_rows: Any, code: NDArray[np.int64], weights: NDArray[np.int64]) -> Any:
     """A logistic regression on distinct rows with weights; the most frequent class where there is nothing to learn."""
-    if not told.shape[1] or len(np.unique(code)) == 1:
+    if not feature_rows.shape[1] or len(np.unique(code)) == 1:
         return _Always(int(np.bincount(code, weights=weights).argmax()))
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return LogisticRegression(max_iter=200).fit(told, code, sample_weight=weights)
+        return LogisticRegression(max_iter=200).fit(feature_rows, code, sample_weight=weights)

@@ -18,9 +18,9 @@ from sfumato.ground.arguments import one_of
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 from sfumato.group.keys import Ids
-from sfumato.utility.accuracy import MOST_ROWS, STUDY, Found, Posed
+from sfumato.utility.accuracy import MOST_ROWS, STUDY, OutcomeLike, Posed
 from sfumato.utility.label_features import Words, covered
-from sfumato.utility.learners import LEARNERS, Learner, ends_read, learnt, told, values_read
+from sfumato.utility.learners import LEARNERS, Learner, ends_read, feature_rows, learnt, values_read
 from sfumato.utility.view import Reals
 
 
@@ -91,7 +91,7 @@ class Study:
         """The error without quasi-identifiers."""
         return self._error([], [], None)
 
-    def errors(self, outcome: Found) -> Errors:
+    def errors(self, outcome: OutcomeLike) -> Errors:
         """All three, for one release."""
         shown = outcome.recoding(self.problem)
         parts = []
@@ -135,7 +135,7 @@ class Study:
 
         def read(rows: Ids) -> Reals:
             mine = [codes[self.rows.cell[rows]] for codes in keys]
-            return told([*parts, *others], [*mine, *(codes[rows] for codes in self.rows.others)], len(rows))
+            return feature_rows([*parts, *others], [*mine, *(codes[rows] for codes in self.rows.others)], len(rows))
 
         code = self.rows.target.astype(np.int64)
         found = learnt(read(train), code[train], self.learner, self.seed)

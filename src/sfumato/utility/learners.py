@@ -60,15 +60,15 @@ def ends_read(cover: Reals, numbers: Reals) -> Reals:
     return np.asarray(np.nan_to_num(np.stack([low, high], axis=1), posinf=0.0, neginf=0.0))
 
 
-def learnt(told: NDArray[np.float64], code: NDArray[np.int64], learner: Learner, seed: int) -> Any:
+def learnt(feature_rows: NDArray[np.float64], code: NDArray[np.int64], learner: Learner, seed: int) -> Any:
     """A fitted learner; the most frequent class where there is nothing to learn."""
-    if not told.shape[1] or len(np.unique(code)) == 1:
+    if not feature_rows.shape[1] or len(np.unique(code)) == 1:
         return _Always(int(np.bincount(code).argmax()))
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return _made(learner, seed).fit(told, code)
+        return _made(learner, seed).fit(feature_rows, code)
 
 
 def _made(learner: Learner, seed: int) -> Any:
@@ -95,11 +95,11 @@ class _Always:
     def __init__(self, code: int) -> None:
         self.code = code
 
-    def predict(self, told: Any) -> NDArray[np.int64]:
-        return np.full(told.shape[0], self.code)
+    def predict(self, feature_rows: Any) -> NDArray[np.int64]:
+        return np.full(feature_rows.shape[0], self.code)
 
 
-def told(parts: Sequence[Reals], codes: Sequence[NDArray[np.int32]], rows: int) -> Reals:
+def feature_rows(parts: Sequence[Reals], codes: Sequence[NDArray[np.int32]], rows: int) -> Reals:
     """Rows x features: each column's codes replaced by what they mean."""
     if not parts:
         return np.zeros((rows, 0))

@@ -105,8 +105,8 @@ def _ordered(outputs: Outputs) -> Iterator[OutputSet]:
     found, place = np.unique(outputs.keys, return_inverse=True)
     counts = [np.bincount(place[outputs.second == side], minlength=len(found)) for side in (False, True)]
     for sign in (1, -1):
-        told = sign * (np.log(counts[1] + 0.5) - np.log(counts[0] + 0.5))
-        order = np.argsort(-told, kind="stable")
+        posterior = sign * (np.log(counts[1] + 0.5) - np.log(counts[0] + 0.5))
+        order = np.argsort(-posterior, kind="stable")
         order = order[(counts[0] + counts[1])[order] > 1]
         for many in np.unique(np.linspace(1, len(order), min(len(order), MOST_CUTS)).astype(int)).tolist():
             yield OutputSet(name=f"one of {many} outputs", members=frozenset(found[order[:many]].tolist()))

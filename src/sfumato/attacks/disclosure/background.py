@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import asked, chosen, unfit
-from sfumato.attacks.frame.posterior import SLACK, Counted, Reals, Told, counted, spread
+from sfumato.attacks.frame.posterior import SLACK, Counted, Posterior, Reals, counted, spread
 from sfumato.attacks.frame.subject import Ints, Mask, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least, one_of
@@ -87,22 +87,24 @@ class Background:
         )
 
     def _told(self, count: Counted, people: pl.DataFrame, chance: Chance) -> _Facts:
-        told, truth = count.told(people), count.truth(people)
-        person, entry = _entries(told)
-        other = told.code[entry] != truth[person]
-        first = -told.weight[entry] if self.choice == "worst" else chance.generator().random(len(entry))
+        posterior, truth = count.posterior(people), count.truth(people)
+        person, entry = _entries(posterior)
+        other = posterior.code[entry] != truth[person]
+        first = -posterior.weight[entry] if self.choice == "worst" else chance.generator().random(len(entry))
         order = np.lexsort((first, ~other, person))
         starts = np.searchsorted(person, np.arange(len(truth)))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - starts[person]
-        return _Facts(told=told, truth=truth, person=person, entry=entry, rank=np.where(other, rank, len(count.values)))
+        return _Facts(
+            posterior=posterior, truth=truth, person=person, entry=entry, rank=np.where(other, rank, len(count.values))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Facts:
     """What people are told, and in which order somebody learns of the other values that they are not theirs."""
 
-    told: Told
+    posterior: Posterior
     truth: Ints
     person: Ints
     entry: Ints
@@ -110,24 +112,24 @@ class _Facts:
 
     def hits(self, m: int) -> tuple[Reals, Reals]:
         """How likely each person's value is named after m facts, and how sure he is."""
-        told = self.told
-        return _best(self.person, told.weight[self.entry], told.code[self.entry], self.rank >= m, self.truth)
+        posterior = self.posterior
+        return _best(self.person, posterior.weight[self.entry], posterior.code[self.entry], self.rank >= m, self.truth)
 
     def guesses(self, m: int) -> Reals:
         """The same facts with the public shares alone."""
-        blind, width = self.told.blind(), len(self.told.values)
+        blind, width = self.posterior.blind(), len(self.posterior.values)
         person, entry = _entries(blind)
         known = self.rank < m
         facts = np.zeros((len(self.truth), width), np.bool_)
-        facts[self.person[known], self.told.code[self.entry[known]]] = True
+        facts[self.person[known], self.posterior.code[self.entry[known]]] = True
         code = blind.code[entry]
         return _best(person, blind.weight[entry], code, ~facts[person, code], self.truth)[0]
 
 
-def _entries(told: Told) -> tuple[Ints, Ints]:
+def _entries(posterior: Posterior) -> tuple[Ints, Ints]:
     """All pairs of a person and an entry of her view."""
-    seen = np.flatnonzero(told.view >= 0)
-    place, entry = spread(told.starts, told.view[seen])
+    seen = np.flatnonzero(posterior.view >= 0)
+    place, entry = spread(posterior.starts, posterior.view[seen])
     return seen[place], entry
 
 
@@ -146,4 +148,4 @@ def _best(person: Ints, weight: Reals, code: Ints, left: Mask, truth: Ints) -> t
 
 
 def _rate(found: _Facts, hits: Reals) -> Rate:
-    return Rate(hits=float(hits.sum()), trials=len(hits), failed=int((found.told.view < 0).sum()))
+    return Rate(hits=float(hits.sum()), trials=len(hits), failed=int((found.posterior.view < 0).sum()))

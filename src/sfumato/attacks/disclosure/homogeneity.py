@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attacks.frame.posterior import SLACK, Reals, Told, counted
+from sfumato.attacks.frame.posterior import SLACK, Posterior, Reals, counted
 from sfumato.attacks.frame.subject import Ints, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least, text
 from sfumato.ground.chance import Chance
 
-Judge = Callable[[Told, Ints], Reals]
+Judge = Callable[[Posterior, Ints], Reals]
 """How likely each person is hit, by what she is told about and the code of her own value."""
 
 
@@ -29,7 +29,7 @@ class Runs:
 
     people: pl.DataFrame
     """Who was attacked."""
-    told: Told
+    posterior: Posterior
     """What the release tells about them."""
     truth: Ints
     """The codes of their own values."""
@@ -45,25 +45,25 @@ def runs(subject: Subject, column: str, trials: int, chance: Chance, judge: Judg
     """Judge some people, the same people by somebody without the release, and control people who have the column."""
     count = counted(subject, column)
     people = subject.some(trials, chance)
-    told, truth = count.told(people), count.truth(people)
+    posterior, truth = count.posterior(people), count.truth(people)
     control = None
     if subject.control is not None and column in subject.control.columns:
         others = subject.some(trials, chance, control=True)
-        control = rated(judge, count.told(others), count.truth(others))
-    naive = (judge(told.blind(), truth) if blind is None else blind(told, truth)).sum()
+        control = rated(judge, count.posterior(others), count.truth(others))
+    naive = (judge(posterior.blind(), truth) if blind is None else blind(posterior, truth)).sum()
     return Runs(
         people=people,
-        told=told,
+        posterior=posterior,
         truth=truth,
-        rate=rated(judge, told, truth),
+        rate=rated(judge, posterior, truth),
         naive=Rate(hits=float(naive), trials=len(truth)),
         control=control,
     )
 
 
-def rated(judge: Judge, told: Told, truth: Ints) -> Rate:
+def rated(judge: Judge, posterior: Posterior, truth: Ints) -> Rate:
     """How often a judge is right; people whom no row fits are trials that failed."""
-    return Rate(hits=float(judge(told, truth).sum()), trials=len(truth), failed=int((told.view < 0).sum()))
+    return Rate(hits=float(judge(posterior, truth).sum()), trials=len(truth), failed=int((posterior.view < 0).sum()))
 
 
 def mean(figures: NDArray[np.generic]) -> float:
@@ -128,7 +128,7 @@ class Homogeneity:
         """Attack some people."""
         column = chosen(subject, self.column) or ""
         found = runs(subject, column, self.trials, chance, most_frequent)
-        sure = found.told.per_person(found.told.highest(found.told.share)[0])
+        sure = found.posterior.per_person(found.posterior.highest(found.posterior.share)[0])
         return Finding(
             attack=self.name,
             threat=self.threat,
@@ -143,6 +143,6 @@ class Homogeneity:
         )
 
 
-def most_frequent(told: Told, truth: Ints) -> Reals:
+def most_frequent(posterior: Posterior, truth: Ints) -> Reals:
     """Name the value that most fitting rows have; one at random where several have most."""
-    return told.hits(told.highest(told.weight)[1], truth)
+    return posterior.hits(posterior.highest(posterior.weight)[1], truth)

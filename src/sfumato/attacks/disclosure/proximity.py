@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.disclosure.homogeneity import asked, chosen, mean, unfit
-from sfumato.attacks.frame.posterior import SLACK, Counted, Reals, Told, counted
+from sfumato.attacks.frame.posterior import SLACK, Counted, Posterior, Reals, counted
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import between
@@ -63,17 +63,20 @@ class Proximity:
         count = counted(subject, column)
         line = _Line.of(count.values, self.width)
         people = subject.some(self.trials, chance)
-        told = count.told(people)
-        low, held = line.densest(told)
-        inside, naive = line.inside(told, low, people[column]), told.blind()
+        posterior = count.posterior(people)
+        low, held = line.densest(posterior)
+        inside, naive = line.inside(posterior, low, people[column]), posterior.blind()
         guessed = line.inside(naive, line.densest(naive)[0], people[column])
-        sure, several = told.per_person(held), told.per_person(np.diff(told.starts).astype(np.float64)) > 1
+        sure, several = (
+            posterior.per_person(held),
+            posterior.per_person(np.diff(posterior.starts).astype(np.float64)) > 1,
+        )
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="a person's quasi-identifiers and that she is in the release",
             does=f"name an interval of width {line.width:g} that holds her {column}",
-            rate=Rate(hits=float(inside.sum()), trials=len(inside), failed=int((told.view < 0).sum())),
+            rate=Rate(hits=float(inside.sum()), trials=len(inside), failed=int((posterior.view < 0).sum())),
             naive=Rate(hits=float(guessed.sum()), trials=len(guessed)),
             control=self._outsiders(count, chance, line),
             limit=limit,
@@ -91,9 +94,9 @@ class Proximity:
         if subject.control is None or column is None or column not in subject.control.columns:
             return None
         others = subject.some(self.trials, chance, control=True)
-        told = count.told(others)
-        inside = line.inside(told, line.densest(told)[0], others[column])
-        return Rate(hits=float(inside.sum()), trials=len(inside), failed=int((told.view < 0).sum()))
+        posterior = count.posterior(others)
+        inside = line.inside(posterior, line.densest(posterior)[0], others[column])
+        return Rate(hits=float(inside.sum()), trials=len(inside), failed=int((posterior.view < 0).sum()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,15 +114,15 @@ class _Line:
         there = number[np.isfinite(number)]
         return cls(number=number, width=share * float(np.ptp(there)) if len(there) else 0.0)
 
-    def densest(self, told: Told) -> tuple[Reals, Reals]:
+    def densest(self, posterior: Posterior) -> tuple[Reals, Reals]:
         """Where the fullest interval of each view begins, and the share of rows that it holds; the lowest of several.
 
         Entries are sorted by number within their view; the last one that an interval reaches is found by bisection.
         """
-        views, number = len(told.starts) - 1, self.number[told.code]
+        views, number = len(posterior.starts) - 1, self.number[posterior.code]
         kept = np.flatnonzero(np.isfinite(number))
-        order = kept[np.lexsort((number[kept], told.of_entry[kept]))]
-        view, number, weight = told.of_entry[order], number[order], told.weight[order]
+        order = kept[np.lexsort((number[kept], posterior.of_entry[kept]))]
+        view, number, weight = posterior.of_entry[order], number[order], posterior.weight[order]
         levels = np.unique(number)
         reach = np.searchsorted(levels, number + self.width * (2 - SLACK), side="right")
         keys = view * (len(levels) + 1) + np.searchsorted(levels, number)
@@ -129,11 +132,11 @@ class _Line:
         np.maximum.at(most, view, held)
         first = np.flatnonzero(held >= most[view] * SLACK)[::-1]
         low[view[first]] = number[first]
-        return low, most / told.rows if views else most
+        return low, most / posterior.rows if views else most
 
-    def inside(self, told: Told, low: Reals, own: pl.Series) -> Reals:
+    def inside(self, posterior: Posterior, low: Reals, own: pl.Series) -> Reals:
         """1 for each person whose own value lies in the interval of her view."""
-        begin = np.where(told.view >= 0, low[told.view] if len(low) else np.nan, np.nan)
+        begin = np.where(posterior.view >= 0, low[posterior.view] if len(low) else np.nan, np.nan)
         number = _numbers(own)
         return ((number >= begin) & (number <= begin + self.width * (2 - SLACK))).astype(np.float64)
 
@@ -183,18 +186,18 @@ class Divergence:
         branch = {value: above[-1] for value, above in subject.trees.get(column, {}).items() if above}
         count = counted(subject, column)
         people = subject.some(self.trials, chance)
-        told, own = count.told(people), _branches(people[column], branch)
-        far = _surest_far(told, branch, own)
-        at = told.entry(count.truth(people))
-        right = (at >= 0) & (told.share[at] >= self.threshold * SLACK if len(told.code) else False)
-        guessed = _surest_far(told.blind(), branch, own)
+        posterior, own = count.posterior(people), _branches(people[column], branch)
+        far = _surest_far(posterior, branch, own)
+        at = posterior.entry(count.truth(people))
+        right = (at >= 0) & (posterior.share[at] >= self.threshold * SLACK if len(posterior.code) else False)
+        guessed = _surest_far(posterior.blind(), branch, own)
         hits, believed = float((far >= self.threshold * SLACK).sum()), float((guessed >= self.threshold * SLACK).sum())
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="a person's quasi-identifiers and that she is in the release",
             does=f"link her with a {column} that is far from her own, with confidence {self.threshold:g} or more",
-            rate=Rate(hits=hits, trials=len(far), failed=int((told.view < 0).sum())),
+            rate=Rate(hits=hits, trials=len(far), failed=int((posterior.view < 0).sum())),
             naive=Rate(hits=believed, trials=len(far)),
             limit=limit,
             worst=float(far.max(initial=0)),
@@ -208,23 +211,23 @@ def _branches(texts: pl.Series, branch: Mapping[str, str]) -> NDArray[np.object_
     return texts.cast(pl.String).fill_null("").replace(dict(branch)).to_numpy().astype(object)
 
 
-def _surest_far(told: Told, branch: Mapping[str, str], own: NDArray[np.object_]) -> Reals:
+def _surest_far(posterior: Posterior, branch: Mapping[str, str], own: NDArray[np.object_]) -> Reals:
     """The largest share of a value in another branch than the person's own.
 
     The surest value of a view is far from everybody but those of its own branch; for these it is the surest value of
     the other branches.
     """
-    if not len(told.code):
+    if not len(posterior.code):
         return np.zeros(len(own))
-    names = _branches(pl.Series(told.values, dtype=pl.String), branch)
+    names = _branches(pl.Series(posterior.values, dtype=pl.String), branch)
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     of_code = np.array([places[name] for name in names], np.int64)
     of_own = np.array([places.get(name, -1) for name in own], np.int64)
-    view, share, mine = told.of_entry, told.share, of_code[told.code]
-    best = np.maximum.reduceat(share, told.starts[:-1])
+    view, share, mine = posterior.of_entry, posterior.share, of_code[posterior.code]
+    best = np.maximum.reduceat(share, posterior.starts[:-1])
     first = np.flatnonzero(share >= best[view])
     leads = np.zeros(len(best), np.int64)
     leads[view[first]] = mine[first]
-    second = np.maximum.reduceat(np.where(mine == leads[view], 0.0, share), told.starts[:-1])
-    far = np.where(leads[told.view] == of_own, second[told.view], best[told.view])
-    return np.where(told.view >= 0, far, 0.0)
+    second = np.maximum.reduceat(np.where(mine == leads[view], 0.0, share), posterior.starts[:-1])
+    far = np.where(leads[posterior.view] == of_own, second[posterior.view], best[posterior.view])
+    return np.where(posterior.view >= 0, far, 0.0)

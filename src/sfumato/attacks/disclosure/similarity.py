@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import asked, chosen, mean, most_frequent, runs, unfit
-from sfumato.attacks.frame.posterior import SLACK, Reals, Told, counted
+from sfumato.attacks.frame.posterior import SLACK, Posterior, Reals, counted
 from sfumato.attacks.frame.subject import Ints, Subject
 from sfumato.attacks.frame.trials import Finding, Limit
 from sfumato.ground.arguments import above, at_least
@@ -55,9 +55,9 @@ class Skewness:
         """Attack some people."""
         column = chosen(subject, self.column) or ""
         found = runs(subject, column, self.trials, chance, self._named, self._guessed)
-        told = found.told
-        ratio = told.per_person(told.highest(_ratio(told))[0])
-        speaks = told.per_person(told.highest(self._score(told))[0])
+        posterior = found.posterior
+        ratio = posterior.per_person(posterior.highest(_ratio(posterior))[0])
+        speaks = posterior.per_person(posterior.highest(self._score(posterior))[0])
         return Finding(
             attack=self.name,
             threat=self.threat,
@@ -70,42 +70,44 @@ class Skewness:
             worst=float(speaks.max(initial=0)),
             figures={
                 "ratio_worst": float(ratio.max(initial=0)),
-                "ratio_mean": mean(ratio[told.view >= 0]),
+                "ratio_mean": mean(ratio[posterior.view >= 0]),
                 "moved": mean(speaks > 0),
-                "distance": mean(told.per_person(_distance(told))[told.view >= 0]),
+                "distance": mean(posterior.per_person(_distance(posterior))[posterior.view >= 0]),
             },
         )
 
-    def _score(self, told: Told) -> Reals:
-        return np.where(_ratio(told) >= self.factor * SLACK, told.share, 0.0)
+    def _score(self, posterior: Posterior) -> Reals:
+        return np.where(_ratio(posterior) >= self.factor * SLACK, posterior.share, 0.0)
 
-    def _named(self, told: Told, truth: Ints) -> Reals:
-        score = self._score(told)
-        return told.hits(told.highest(score)[1] & (score > 0), truth)
+    def _named(self, posterior: Posterior, truth: Ints) -> Reals:
+        score = self._score(posterior)
+        return posterior.hits(posterior.highest(score)[1] & (score > 0), truth)
 
-    def _guessed(self, told: Told, truth: Ints) -> Reals:
+    def _guessed(self, posterior: Posterior, truth: Ints) -> Reals:
         """How frequent the named values are among all people; their average where several are named."""
-        score = self._score(told)
-        named = told.highest(score)[1] & (score > 0)
-        views = len(told.starts) - 1
-        known = np.bincount(told.of_entry, weights=np.where(named, _overall(told), 0.0), minlength=views)
-        return told.per_person(known / np.maximum(np.bincount(told.of_entry, weights=named, minlength=views), 1))
+        score = self._score(posterior)
+        named = posterior.highest(score)[1] & (score > 0)
+        views = len(posterior.starts) - 1
+        known = np.bincount(posterior.of_entry, weights=np.where(named, _overall(posterior), 0.0), minlength=views)
+        return posterior.per_person(
+            known / np.maximum(np.bincount(posterior.of_entry, weights=named, minlength=views), 1)
+        )
 
 
-def _overall(told: Told) -> Reals:
+def _overall(posterior: Posterior) -> Reals:
     """The overall share of each entry's value."""
-    return np.asarray(told.overall[told.code] / max(float(told.overall.sum()), 1e-300))
+    return np.asarray(posterior.overall[posterior.code] / max(float(posterior.overall.sum()), 1e-300))
 
 
-def _ratio(told: Told) -> Reals:
-    return np.asarray(told.share / np.maximum(_overall(told), 1e-300))
+def _ratio(posterior: Posterior) -> Reals:
+    return np.asarray(posterior.share / np.maximum(_overall(posterior), 1e-300))
 
 
-def _distance(told: Told) -> Reals:
+def _distance(posterior: Posterior) -> Reals:
     """Half the sum of the differences; what a view does not have counts with its overall share."""
-    views, overall = len(told.starts) - 1, _overall(told)
-    there = np.bincount(told.of_entry, weights=np.abs(told.share - overall), minlength=views)
-    return np.asarray((there + 1 - np.bincount(told.of_entry, weights=overall, minlength=views)) / 2)
+    views, overall = len(posterior.starts) - 1, _overall(posterior)
+    there = np.bincount(posterior.of_entry, weights=np.abs(posterior.share - overall), minlength=views)
+    return np.asarray((there + 1 - np.bincount(posterior.of_entry, weights=overall, minlength=views)) / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +149,8 @@ class Similarity:
         """Attack some people."""
         column = chosen(subject, self.column, subject.trees.__contains__) or ""
         found = runs(_lifted(subject, column, self.level), column, self.trials, chance, most_frequent)
-        sure = found.told.per_person(found.told.highest(found.told.share)[0])
-        plain = counted(subject, column).told(found.people)
+        sure = found.posterior.per_person(found.posterior.highest(found.posterior.share)[0])
+        plain = counted(subject, column).posterior(found.people)
         several = plain.per_person(np.diff(plain.starts).astype(np.float64)) > 1
         return Finding(
             attack=self.name,

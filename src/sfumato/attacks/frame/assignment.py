@@ -107,7 +107,7 @@ def homes(subject: Subject, people: pl.DataFrame) -> Ints:
     labels, _, _ = subject.classes
     widths = np.zeros(labels.shape[1])
     for column, name in enumerate(subject.quasi):
-        widths += np.log(np.maximum(subject.meanings[name].covers.sum(axis=1), 1))[labels[column]]
+        widths += np.log(np.maximum(subject.coverage[name].covers.sum(axis=1), 1))[labels[column]]
     order = np.lexsort((widths[place], person))
     found = np.full(people.height, -1, np.int64)
     first = np.ones(len(order), np.bool_)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.frame.subject import Mask, Meaning
+from sfumato.attacks.frame.subject import Coverage, Mask
 from sfumato.data.kinds import is_readable
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.describe.spans import read_interval
@@ -19,7 +19,7 @@ _SET = re.compile(r"\{(.*)\}")
 _MASK = re.compile(r"[^*]*\*+|\*+[^*]*")
 
 
-def meaning(labels: Sequence[str], values: Sequence[str], hierarchy: Hierarchy | None = None) -> Meaning:
+def coverage_of(labels: Sequence[str], values: Sequence[str], hierarchy: Hierarchy | None = None) -> Coverage:
     """What the labels of a column mean for some values; a public hierarchy says what lies above each value.
 
     A label that nothing explains covers the value of its own name only.
@@ -32,7 +32,7 @@ def meaning(labels: Sequence[str], values: Sequence[str], hierarchy: Hierarchy |
     for row, label in enumerate(names):
         covers[row] = _covered(label, people, numbers, place, above)
     _nearest(covers, names, numbers)
-    return Meaning(labels=names, values=people, covers=covers)
+    return Coverage(labels=names, values=people, covers=covers)
 
 
 def _covered(
@@ -47,8 +47,8 @@ def _covered(
     found = np.zeros(len(values), np.bool_)
     if label in place:
         found[place[label]] = True
-    told = _LEVEL.fullmatch(label)
-    key = (told[1], int(told[2])) if told else (label, None)
+    posterior = _LEVEL.fullmatch(label)
+    key = (posterior[1], int(posterior[2])) if posterior else (label, None)
     for value in above.get(key, ()):
         if value in place:
             found[place[value]] = True

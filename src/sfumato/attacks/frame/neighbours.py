@@ -160,7 +160,7 @@ def _reached(distances: Floats, sizes: Ints, count: int) -> float:
 
 
 def _numeric(subject: Subject, name: str, labels: Codes, people: pl.DataFrame) -> Numeric:
-    low, high = ends(subject.meanings[name])
+    low, high = ends(subject.coverage[name])
     values, everybody = numbers(people[name]), numbers(subject.people[name])
     known = np.concatenate([low, high, values, everybody])
     known = known[np.isfinite(known)]
@@ -171,7 +171,7 @@ def _numeric(subject: Subject, name: str, labels: Codes, people: pl.DataFrame) -
 
 
 def _wordy(subject: Subject, name: str, labels: Codes, values: Codes) -> Wordy:
-    covers = subject.meanings[name].covers
+    covers = subject.coverage[name].covers
     unknown = covers.all(axis=1, keepdims=True)
     apart = (~np.concatenate([covers, unknown], axis=1)).T.astype(np.float64)
     return Wordy(labels=labels, values=values, apart=np.ascontiguousarray(apart))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attacks.frame.subject import Meaning
+from sfumato.attacks.frame.subject import Coverage
 from sfumato.data.kinds import is_readable
 from sfumato.describe.spans import read_interval
 
@@ -23,18 +23,18 @@ def numbers(cells: pl.Series) -> Floats:
     return cells.cast(pl.String).cast(pl.Float64, strict=False).fill_null(nan).to_numpy().astype(np.float64)
 
 
-def ends(meaning: Meaning) -> tuple[Floats, Floats]:
+def ends(coverage: Coverage) -> tuple[Floats, Floats]:
     """The smallest and the largest number that each label may stand for; NaN where it names none.
 
     A number stands for itself, an interval for what its spelling says, a star for every number; other labels, such as
     the names of a tree, for the values that they cover.
 
-    >>> low, high = ends(Meaning(labels=("*", "7"), values=("1", "9"), covers=np.array([[1, 1], [0, 0]], np.bool_)))
+    >>> low, high = ends(Coverage(labels=("*", "7"), values=("1", "9"), covers=np.array([[1, 1], [0, 0]], np.bool_)))
     >>> low.tolist(), high.tolist()
     ([-inf, 7.0], [inf, 7.0])
     """
-    values = np.array([_number(value) for value in meaning.values], np.float64)
-    found = [_ends(label, values[covered]) for label, covered in zip(meaning.labels, meaning.covers, strict=True)]
+    values = np.array([_number(value) for value in coverage.values], np.float64)
+    found = [_ends(label, values[covered]) for label, covered in zip(coverage.labels, coverage.covers, strict=True)]
     pairs = np.array(found, np.float64).reshape(len(found), 2)
     return pairs[:, 0], pairs[:, 1]
 

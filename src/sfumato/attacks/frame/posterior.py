@@ -23,7 +23,7 @@ AT_ONCE = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Told:
+class Posterior:
     """What the fitting rows tell about a sensitive column; people whom the same rows fit share a view."""
 
     values: tuple[str, ...]
@@ -54,7 +54,7 @@ class Told:
         """The share of each entry in its view."""
         return np.asarray(self.weight / self.rows[self.of_entry])
 
-    def blind(self, people: int | None = None) -> Told:
+    def blind(self, people: int | None = None) -> Posterior:
         """The same people as seen by a guesser who knows the public shares of the values, and no row."""
         there = np.flatnonzero(self.overall > 0)
         any_row, count = bool(len(there)), len(self.view) if people is None else people
@@ -110,7 +110,7 @@ class Counted:
         codes = own.join(lookup, on="value", how="left", maintain_order="left")["code"]
         return codes.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
 
-    def told(self, people: pl.DataFrame, known: Sequence[int] | None = None) -> Told:
+    def posterior(self, people: pl.DataFrame, known: Sequence[int] | None = None) -> Posterior:
         """What the rows tell that fit people in the known quasi-identifiers (all where nothing is said)."""
         places = range(len(self.subject.quasi)) if known is None else known
         keys = [str(place) for place in places]
@@ -127,7 +127,7 @@ class Counted:
         keyed = member[part[0]] * (len(self.values) + 1) + rows["value"].to_numpy()[part[1]]
         found, at = np.unique(keyed, return_inverse=True)
         of_entry, code = np.divmod(found, len(self.values) + 1)
-        return Told(
+        return Posterior(
             values=self.values,
             view=view[of_person],
             starts=np.searchsorted(of_entry, np.arange(int(view.max(initial=-1)) + 2)),
@@ -147,7 +147,7 @@ def counted(subject: Subject, column: str | None) -> Counted:
             pl.col(name)
             .cast(pl.String)
             .fill_null("")
-            .cast(pl.Enum(subject.meanings[name].labels))
+            .cast(pl.Enum(subject.coverage[name].labels))
             .to_physical()
             .alias(key)
             for key, name in zip(keys, subject.quasi, strict=True)
@@ -205,7 +205,7 @@ def spread(starts: Ints, units: Ints) -> tuple[Ints, Ints]:
 
 def covers_of(subject: Subject, column: int) -> Mask:
     """What labels cover; one more column at the end, for a value that nobody has: only a label for all covers it."""
-    covers = subject.meanings[subject.quasi[column]].covers
+    covers = subject.coverage[subject.quasi[column]].covers
     return np.concatenate([covers, covers.all(axis=1, keepdims=True)], axis=1)
 
 

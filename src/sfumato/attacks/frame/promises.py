@@ -36,7 +36,7 @@ class Promise:
     """Of which values; none means all."""
     column: str | None = None
     """Of which sensitive column; None means every one."""
-    told: bool = False
+    posterior: bool = False
     """Whether the share bounds how surely the value of a class is read off."""
     why: str = ""
     """The claim."""
@@ -70,7 +70,7 @@ def _known(size: str) -> Reader:
 
 def _alpha_k(given: Mapping[str, Any]) -> Sequence[Promise]:
     values = tuple(given.get("values") or ())
-    return (*_of_size(given), Promise(share=float(given["alpha"]), values=values, told=not values))
+    return (*_of_size(given), Promise(share=float(given["alpha"]), values=values, posterior=not values))
 
 
 def _templates(given: Mapping[str, Any]) -> Sequence[Promise]:
@@ -88,7 +88,7 @@ READERS: Mapping[str, Reader] = {
     "lkc-privacy": _known("l"),
     "km-anonymity": _known("m"),
     "distinct-l-diversity": lambda given: (Promise(spare=int(given["l"]) - 1),),
-    "simple-l-diversity": lambda given: (Promise(share=1 / float(given["l"]), told=True),),
+    "simple-l-diversity": lambda given: (Promise(share=1 / float(given["l"]), posterior=True),),
     "entropy-l-diversity": lambda given: (Promise(entropy=float(given["l"])),),
     "recursive-l-diversity": lambda given: (Promise(share=float(given["c"]) / (1 + float(given["c"]))),),
     "confidence-bounding": _templates,
@@ -124,7 +124,7 @@ def _covers(one: Promise, known: int | None) -> bool:
 
 def limit_to_tell(promised: Iterable[Promise], column: str | None) -> Limit | None:
     """The tightest promise about how surely the value of a class is read off."""
-    mine = [one for one in promised if one.told and one.column in (None, column)]
+    mine = [one for one in promised if one.posterior and one.column in (None, column)]
     return min((Limit(value=one.share, why=one.why) for one in mine), key=lambda one: one.value, default=None)
 
 

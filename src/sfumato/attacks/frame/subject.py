@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Meaning(Brief):
+class Coverage(Brief):
     """Which values of a column each of its released labels covers."""
 
     labels: tuple[str, ...]
@@ -37,7 +37,7 @@ class Meaning(Brief):
     """A row per label and a column per value."""
 
     @classmethod
-    def plain(cls, values: Sequence[str]) -> Meaning:
+    def plain(cls, values: Sequence[str]) -> Coverage:
         """Values that are published as they are."""
         names = tuple(dict.fromkeys(values))
         return cls(labels=names, values=names, covers=np.eye(len(names), dtype=np.bool_))
@@ -53,7 +53,7 @@ class Subject(Brief):
     """The quasi-identifiers."""
     sensitive: tuple[str, ...]
     """The sensitive columns."""
-    meanings: Mapping[str, Meaning]
+    coverage: Mapping[str, Coverage]
     """How the labels of each quasi-identifier read."""
     people: pl.DataFrame
     """The original rows, every cell as text."""
@@ -84,7 +84,7 @@ class Subject(Brief):
     @cached_property
     def classes(self) -> tuple[Codes, Ints, Ints]:
         """The different combinations of released labels: a row of codes per column, how many rows, each row's."""
-        codes = [_encoded(self.release[name], self.meanings[name].labels, name) for name in self.quasi]
+        codes = [_encoded(self.release[name], self.coverage[name].labels, name) for name in self.quasi]
         labels = np.stack(codes) if codes else np.zeros((0, self.release.height), np.int32)
         first, of_row = alike(labels)
         return labels[:, first], np.bincount(of_row, minlength=len(first)).astype(np.int64), of_row
@@ -93,7 +93,7 @@ class Subject(Brief):
         """People's values by quasi-identifier; -1 for a value that no meaning knows."""
         rows = []
         for name in self.quasi:
-            place = {value: code for code, value in enumerate(self.meanings[name].values)}
+            place = {value: code for code, value in enumerate(self.coverage[name].values)}
             texts = people[name].cast(pl.String)
             distinct = texts.unique()
             codes = pl.Series([place.get(value, -1) for value in distinct], dtype=pl.Int32)
@@ -106,7 +106,7 @@ class Subject(Brief):
         fits = np.ones(len(sizes), np.bool_)
         for column in range(len(self.quasi)) if known is None else known:
             code = int(person[column])
-            covers = self.meanings[self.quasi[column]].covers
+            covers = self.coverage[self.quasi[column]].covers
             fits &= covers[labels[column], code] if code >= 0 else _stars(self, column)[labels[column]]
         return fits
 
@@ -130,11 +130,11 @@ class Subject(Brief):
     def without_release(self) -> Subject:
         """The same people behind a release that shows nothing: for checking that an attack learns nothing from it."""
         stars = {name: pl.Series(name, ["*"] * self.release.height) for name in self.quasi}
-        meanings = {
-            name: Meaning(labels=("*",), values=old.values, covers=np.ones((1, len(old.values)), np.bool_))
-            for name, old in self.meanings.items()
+        coverage = {
+            name: Coverage(labels=("*",), values=old.values, covers=np.ones((1, len(old.values)), np.bool_))
+            for name, old in self.coverage.items()
         }
-        return replace(self, release=self.release.with_columns(**stars), meanings=meanings)
+        return replace(self, release=self.release.with_columns(**stars), coverage=coverage)
 
 
 def alike(rows: Codes | Ints) -> tuple[Ints, Ints]:
@@ -165,4 +165,4 @@ def _encoded(cells: pl.Series, labels: tuple[str, ...], name: str) -> Codes:
 
 def _stars(subject: Subject, column: int) -> Mask:
     """Labels that cover everything: the only ones that fit a value which nobody in the table has."""
-    return np.asarray(subject.meanings[subject.quasi[column]].covers.all(axis=1))
+    return np.asarray(subject.coverage[subject.quasi[column]].covers.all(axis=1))

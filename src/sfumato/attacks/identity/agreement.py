@@ -187,12 +187,12 @@ def _column(subject: Subject, name: str, cells: pl.Series, near: float) -> tuple
     texts = cells.cast(pl.String).fill_null("")
     values = texts.unique().sort()
     codes = texts.cast(pl.Enum(values)).to_physical().to_numpy().astype(np.int64)
-    meaning = subject.meanings[name]
-    covers = np.concatenate([meaning.covers, meaning.covers.all(axis=1, keepdims=True)], axis=1)
-    place = {value: code for code, value in enumerate(meaning.values)}
+    coverage = subject.coverage[name]
+    covers = np.concatenate([coverage.covers, coverage.covers.all(axis=1, keepdims=True)], axis=1)
+    place = {value: code for code, value in enumerate(coverage.values)}
     table = np.where(covers[:, [place.get(value, -1) for value in values]].T, AGREE, DISAGREE).astype(np.uint8)
     if name in subject.numeric:
-        low, high = ends(meaning)
+        low, high = ends(coverage)
         value = numbers(values)[:, None]
         apart = np.maximum(low[None, :] - value, value - high[None, :])
         table[(apart <= near) & (table != AGREE)] = NEAR

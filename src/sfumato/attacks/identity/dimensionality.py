@@ -129,11 +129,11 @@ def recommendation(steps: Sequence[Step], *, k: int) -> str:
     if not steps:
         raise ParameterError("steps must not be empty")
     last, few = steps[-1], enough(steps)
-    told = f"With all {len(last.columns)} columns {last.below_k:.1%} of the rows are in classes below k = {k}"
-    told += f" and {last.unique:.1%} are unique."
+    advice = f"With all {len(last.columns)} columns {last.below_k:.1%} of the rows are in classes below k = {k}"
+    advice += f" and {last.unique:.1%} are unique."
     if last.below_k <= FEW:
-        return f"{told} k-anonymity on all columns costs little here."
-    parts = [told]
+        return f"{advice} k-anonymity on all columns costs little here."
+    parts = [advice]
     if few:
         names = ", ".join(steps[few - 1].columns)
         parts.append(f"With {names} it is {steps[few - 1].below_k:.1%}: publish fewer columns,")

@@ -200,7 +200,7 @@ def _covered(subject: Subject, people: pl.DataFrame, classes: Ints) -> Mask:
     labels, _, _ = subject.classes
     found = np.ones(people.height, np.bool_)
     for column, codes in enumerate(subject.coded(people)):
-        covers = subject.meanings[subject.quasi[column]].covers
+        covers = subject.coverage[subject.quasi[column]].covers
         every = np.concatenate([covers, covers.all(axis=1, keepdims=True)], axis=1)
         found &= every[labels[column][classes], codes]
     return found

@@ -86,7 +86,7 @@ class LkcAdversary:
         if column is not None:
             figures |= {"confidence": mean(sure), "confidence_worst": float(sure.max(initial=0)), "told": mean(right)}
             figures["told_naive"] = mean(
-                most_frequent(count.told(people[:0]).blind(people.height), count.truth(people))
+                most_frequent(count.posterior(people[:0]).blind(people.height), count.truth(people))
             )
         return Finding(
             attack=self.name,
@@ -130,12 +130,12 @@ class LkcAdversary:
 
     def _asked(self, count: Counted, people: pl.DataFrame, columns: Sequence[int]) -> Reals:
         """What these columns tell about these people."""
-        told = count.told(people, columns)
-        watched = np.isin(told.code, [at for at, value in enumerate(told.values) if value in self.values])
-        share = np.where(watched, told.share, 0.0) if self.values else told.share
+        posterior = count.posterior(people, columns)
+        watched = np.isin(posterior.code, [at for at, value in enumerate(posterior.values) if value in self.values])
+        share = np.where(watched, posterior.share, 0.0) if self.values else posterior.share
         own = count.truth(people) if count.column in (None, *people.columns) else np.full(people.height, -1)
-        rows = np.round(told.per_person(told.rows))
-        return np.stack([rows, told.per_person(told.highest(share)[0]), most_frequent(told, own)])
+        rows = np.round(posterior.per_person(posterior.rows))
+        return np.stack([rows, posterior.per_person(posterior.highest(share)[0]), most_frequent(posterior, own)])
 
 
 def _choices(rng: np.random.Generator, quasi: int, known: int) -> list[tuple[int, ...]]:
@@ -149,8 +149,8 @@ def _telling(count: Counted, people: pl.DataFrame, known: int) -> Iterator[tuple
     """All choices of so many columns, or of as many of the most telling columns as there is time for."""
     columns = list(range(len(count.subject.quasi)))
     if comb(len(columns), known) > MOST:
-        alone = [count.told(people, (column,)) for column in columns]
-        rows = [mean(1 / np.maximum(told.per_person(told.rows), 1)) for told in alone]
+        alone = [count.posterior(people, (column,)) for column in columns]
+        rows = [mean(1 / np.maximum(posterior.per_person(posterior.rows), 1)) for posterior in alone]
         order = np.argsort([-one for one in rows], kind="stable")
         many = max(n for n in range(known, len(columns) + 1) if comb(n, known) <= MOST)
         columns = sorted(order[:many].tolist())

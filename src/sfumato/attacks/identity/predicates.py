@@ -109,10 +109,10 @@ class Sheet:
         for number, name in enumerate(subject.quasi):
             codes = labels[number][of_row]
             if name in subject.numeric:
-                low, high = ends(subject.meanings[name])
+                low, high = ends(subject.coverage[name])
                 made[name] = _numbers(low[codes], high[codes])
             else:
-                made[name] = _words(codes, np.eye(len(subject.meanings[name].labels), dtype=np.bool_))
+                made[name] = _words(codes, np.eye(len(subject.coverage[name].labels), dtype=np.bool_))
         return cls(columns=made, height=subject.release.height)
 
     @classmethod
@@ -125,7 +125,7 @@ class Sheet:
                 values = numbers(people[name])
                 made[name] = _numbers(values, values)
             else:
-                made[name] = _words(coded[number], subject.meanings[name].covers)
+                made[name] = _words(coded[number], subject.coverage[name].covers)
         return cls(columns=made, height=people.height)
 
     def singled(self, predicate: Predicate) -> bool:

@@ -126,7 +126,7 @@ def _nothing_known(subject: Subject) -> str:
 
 def _readable(subject: Subject) -> list[Mask]:
     """Labels by values for each column; the last value is a strange one: only a label for everything covers it."""
-    tables = [subject.meanings[name].covers for name in subject.quasi]
+    tables = [subject.coverage[name].covers for name in subject.quasi]
     return [np.concatenate([table, table.all(axis=1, keepdims=True)], axis=1) for table in tables]
 
 

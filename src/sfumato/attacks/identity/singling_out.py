@@ -169,7 +169,7 @@ def _extremes(release: Sheet) -> Iterator[Predicate]:
 def _guessed(subject: Subject, name: str, known: dict[str, Floats], draws: np.random.Generator) -> Condition:
     """A random statement about a column, from the values that it can have: equal or not, above or below."""
     if name not in known:
-        word = int(draws.integers(max(len(subject.meanings[name].values), 1)))
+        word = int(draws.integers(max(len(subject.coverage[name].values), 1)))
         return Condition(column=name, value=word, negated=bool(draws.integers(2)))
     value = float(draws.choice(known[name])) if len(known[name]) else 0.0
     kinds = (
@@ -186,7 +186,7 @@ def _guessed(subject: Subject, name: str, known: dict[str, Floats], draws: np.ra
 def _domains(subject: Subject) -> dict[str, Floats]:
     """The numbers that each column of numbers can have: public knowledge."""
     found = {
-        name: numbers(pl.Series(subject.meanings[name].values, dtype=pl.String))
+        name: numbers(pl.Series(subject.coverage[name].values, dtype=pl.String))
         for name in subject.quasi
         if name in subject.numeric
     }

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.frame.assignment import Reals, texts_of
-from sfumato.attacks.frame.subject import Codes, Ints, Meaning, Subject, alike
+from sfumato.attacks.frame.subject import Codes, Coverage, Ints, Subject, alike
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
@@ -96,14 +96,14 @@ class Membership:
     def _columns(self, subject: Subject) -> list[_Column]:
         labels, _, of_row = subject.classes
         found = [
-            _Column.of(name, subject.meanings[name], labels[at][of_row], numeric=name in subject.numeric)
+            _Column.of(name, subject.coverage[name], labels[at][of_row], numeric=name in subject.numeric)
             for at, name in enumerate(subject.quasi)
         ]
         for name in subject.sensitive if self.whole_record else ():
             texts = texts_of(subject.release, name)
             values = sorted({*texts, *texts_of(subject.people, name)})
             codes = texts.cast(pl.Enum(values)).to_physical().to_numpy().astype(np.int32)
-            found.append(_Column.of(name, Meaning.plain(values), codes, numeric=name in subject.numeric))
+            found.append(_Column.of(name, Coverage.plain(values), codes, numeric=name in subject.numeric))
         return found
 
 
@@ -117,14 +117,14 @@ class _Column:
     distance: NDArray[np.float32]
 
     @classmethod
-    def of(cls, name: str, meaning: Meaning, released: Codes, *, numeric: bool) -> _Column:
-        many = max(len(meaning.values) - 1, 1)
-        width = (meaning.covers.sum(axis=1, keepdims=True) - 1) / many
-        beside = _beside(meaning) if numeric else np.ones(meaning.covers.shape)
-        distance = np.where(meaning.covers, np.clip(width, 0, 1) / 2, (1 + beside) / 2)
-        unknown = np.ones((len(meaning.labels), 1))
+    def of(cls, name: str, coverage: Coverage, released: Codes, *, numeric: bool) -> _Column:
+        many = max(len(coverage.values) - 1, 1)
+        width = (coverage.covers.sum(axis=1, keepdims=True) - 1) / many
+        beside = _beside(coverage) if numeric else np.ones(coverage.covers.shape)
+        distance = np.where(coverage.covers, np.clip(width, 0, 1) / 2, (1 + beside) / 2)
+        unknown = np.ones((len(coverage.labels), 1))
         table = np.concatenate([distance, unknown], axis=1).astype(np.float32)
-        return cls(name=name, values=meaning.values, released=released, distance=table)
+        return cls(name=name, values=coverage.values, released=released, distance=table)
 
     def coded(self, people: pl.DataFrame) -> Ints:
         """People's values; the last code is for a value that nobody knows."""
@@ -133,12 +133,12 @@ class _Column:
         return np.array([place.get(text, len(place)) for text in texts], np.int64)
 
 
-def _beside(meaning: Meaning) -> Reals:
+def _beside(coverage: Coverage) -> Reals:
     """For numbers: how far the nearest covered value is, as a share of the range; 1 where there is none."""
-    numbers = pl.Series(meaning.values, dtype=pl.String).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    numbers = pl.Series(coverage.values, dtype=pl.String).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     span = float(np.nanmax(numbers) - np.nanmin(numbers)) if not np.isnan(numbers).all() else 0.0
-    found = np.ones(meaning.covers.shape)
-    for row, covers in enumerate(meaning.covers):
+    found = np.ones(coverage.covers.shape)
+    for row, covers in enumerate(coverage.covers):
         inside = numbers[covers & ~np.isnan(numbers)]
         if len(inside) and span > 0:
             order = np.sort(inside)

@@ -67,7 +67,7 @@ def _step(subject: Subject, people: pl.DataFrame, home: Ints, column: int) -> In
     label = subject.classes[0][column][home]
     tree = subject.trees.get(name)
     if tree:
-        return _below(texts_of(people, name), label, subject.meanings[name].labels, tree)
+        return _below(texts_of(people, name), label, subject.coverage[name].labels, tree)
     value: Ints = subject.coded(people.select(subject.quasi))[column].astype(np.int64)
     if name not in subject.numeric or subject.algorithm not in HALVING:
         return value

@@ -193,9 +193,9 @@ def _table(
         rest = (everything if together else logs[number]) - np.log(max(one.chance, 1e-300))
         parts = finer.of_class(number)
         sizes, rows = tuple(finer.sizes[parts].tolist()), int(found.counts[number, value])
-        told = belief(sizes, rows, one, float(np.exp(rest)))
-        if told is not None:
-            by_part[parts, value] = told
+        posterior = belief(sizes, rows, one, float(np.exp(rest)))
+        if posterior is not None:
+            by_part[parts, value] = posterior
             refused[number, value] = 1 - one.chance * np.exp(rest)
     return by_part, refused
 

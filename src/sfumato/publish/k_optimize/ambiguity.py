@@ -11,7 +11,7 @@ from sfumato.describe.hierarchy import TOP, Hierarchy
 Sets = Sequence[frozenset[int]]
 
 
-def meanings(hierarchy: Hierarchy) -> dict[str, list[frozenset[int]]]:
+def word_values(hierarchy: Hierarchy) -> dict[str, list[frozenset[int]]]:
     """The sets of values that each word below the top stands for."""
     found: dict[str, list[frozenset[int]]] = {}
     for level in hierarchy.levels[:-1]:

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.describe.hierarchy import TOP
 from sfumato.group.classes import Classes
 from sfumato.group.keys import representatives
-from sfumato.publish.k_optimize.ambiguity import apart, meanings
+from sfumato.publish.k_optimize.ambiguity import apart, word_values
 from sfumato.publish.k_optimize.boxes import Boxes
 from sfumato.publish.k_optimize.cuts import Cuts, Flags, Places
 from sfumato.publish.labels import Output, recoded
@@ -35,7 +35,7 @@ class Intervals:
         self.hierarchies = problem.hierarchies
         self._numbers = [problem.number(c) is not None for c in range(cuts.columns)]
         boxed = [output == "boxes" and numbers for numbers in self._numbers]
-        self._meanings = [{} if b else meanings(h) for b, h in zip(boxed, problem.hierarchies, strict=True)]
+        self._meanings = [{} if b else word_values(h) for b, h in zip(boxed, problem.hierarchies, strict=True)]
         self._values = [_values(problem, c, order) for c, order in enumerate(cuts.orders)]
         self._boxes = [Boxes(problem, c, order) for c, order in enumerate(cuts.orders)]
         self._words: list[dict[Interval, str]] = [{} for _ in cuts.orders]

@@ -36,7 +36,7 @@ class Feasible:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Found:
+class _Feasible:
     """The same with the nodes as an array over the lattice, which is far smaller than their levels."""
 
     mask: Mask
@@ -73,7 +73,7 @@ def feasible_nodes(problem: Problem, work: Work) -> Feasible:
     return Feasible(nodes=nodes, **found.effort)
 
 
-def _search(problem: Problem, work: Work) -> _Found:
+def _search(problem: Problem, work: Work) -> _Feasible:
     space = Space(heights=tuple(h.height for h in problem.hierarchies))
     checker, part = Checker(problem), monotone_part(problem)
     if part is None:
@@ -88,7 +88,7 @@ def _search(problem: Problem, work: Work) -> _Found:
         "rolled_up": subsets.rolled_up,
     }
     if checker.monotone:
-        return _Found(mask=mask, effort=effort, strategy="subset closure")
+        return _Feasible(mask=mask, effort=effort, strategy="subset closure")
     names = " and ".join(model.name for model in part.models)
     return _judged(checker, work, mask, effort, f"subset closure by {names}, then every node left")
 
@@ -115,7 +115,7 @@ def _joined(columns: Columns, shape: tuple[int, ...], known: dict[Columns, Mask]
     return candidates
 
 
-def _judged(checker: Checker, work: Work, candidates: Mask, effort: dict[str, int], strategy: str) -> _Found:
+def _judged(checker: Checker, work: Work, candidates: Mask, effort: dict[str, int], strategy: str) -> _Feasible:
     """Judge every candidate completely."""
     mask = np.zeros(candidates.shape, np.bool_)
     nodes = np.argwhere(candidates).tolist()
@@ -124,7 +124,7 @@ def _judged(checker: Checker, work: Work, candidates: Mask, effort: dict[str, in
         work.advance("search", done, len(nodes))
     before = {"checked": 0, "pruned_by_closure": 0, "tagged": 0, "rolled_up": 0, **effort}
     more = {"checked": before["checked"] + len(nodes), "rolled_up": before["rolled_up"] + checker.rollup.rolled}
-    return _Found(mask=mask, effort={**before, **more}, strategy=strategy)
+    return _Feasible(mask=mask, effort={**before, **more}, strategy=strategy)
 
 
 def _least(problem: Problem, mask: Mask) -> tuple[Judged, int]:

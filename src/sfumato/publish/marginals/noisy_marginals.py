@@ -131,7 +131,7 @@ def _drawn(table: PrivateTable, search: Search, kept: Sequence[Measured], model:
         counts=counts,
         event=search.purse.closed("noisy marginals"),
         cut=tuple(cuts),
-        steps=tuple(_told(one, search) for one in search.kept),
+        steps=tuple(_step_words(one, search) for one in search.kept),
         effort={
             "attributes measured": len(search.kept),
             "attributes kept": len(kept),
@@ -144,7 +144,7 @@ def _drawn(table: PrivateTable, search: Search, kept: Sequence[Measured], model:
     )
 
 
-def _told(one: Measured, search: Search) -> str:
+def _step_words(one: Measured, search: Search) -> str:
     """A step in words."""
     others = [] if one.parent < 0 else [search.kept[one.parent].bins.attribute.name]
     others += [search.table.target_name or "the class"] if len(search.table.classes) > 1 else []

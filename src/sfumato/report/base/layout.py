@@ -55,7 +55,7 @@ def environment() -> Environment:
 
 def _filters() -> dict[str, Callable[..., Any]]:
     formats = (figures.count, figures.share, figures.odds, figures.number, figures.apart)
-    said = (sentences.promised, sentences.reached, sentences.verdict, sentences.suppressed, sentences.found)
+    said = (sentences.promised, sentences.reached, sentences.verdict, sentences.suppressed, sentences.searched)
     return {each.__name__: each for each in (*formats, *said)} | {
         "label": lambda text: figures.label(text, most=80),
         "role": lambda role: sentences.ROLES.get(role, role),

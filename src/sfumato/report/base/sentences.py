@@ -105,7 +105,7 @@ def suppressed_share(facts: ReportFacts) -> float:
     return facts.rows_suppressed / facts.rows_before if facts.rows_before else 0.0
 
 
-def found(facts: ReportFacts) -> str:
+def searched(facts: ReportFacts) -> str:
     """Whether the release is proven to lose least, in one sentence."""
     chosen = next((one.name for one in facts.utility if one.chosen), "")
     by = f" (measured by {chosen})" if chosen else ""

@@ -48,7 +48,7 @@ def chart(facts: FrontierFacts, pair: tuple[int, int], size: tuple[int, int]) ->
         "points": [_mark(point, a, b, strong=point.number in front) for point, a, b in drawn],
         "labels": _labels(drawn, front, (across, along), size, lines),
     }
-    words = f"{y.name} against {x.name}: {_told(drawn, front, x, y)}"
+    words = f"{y.name} against {x.name}: {_words(drawn, front, x, y)}"
     return Picture(
         svg=_linked(svg(scatter((x, across), (y, along), size), **tables), facts, drawn, (x, y)), words=words
     )
@@ -152,7 +152,7 @@ def _numbers(found: Sequence[int]) -> str:
     return ", ".join(map(str, found)) if len(found) < 3 else f"{found[0]}, {found[1]}, …"
 
 
-def _told(drawn: Drawn, front: Sequence[int], x: AxisFacts, y: AxisFacts) -> str:
+def _words(drawn: Drawn, front: Sequence[int], x: AxisFacts, y: AxisFacts) -> str:
     best = [
         f"point {point.number} ({written(a, x.how)}; {written(b, y.how)})"
         for point, a, b in drawn

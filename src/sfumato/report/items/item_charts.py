@@ -12,7 +12,7 @@ from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, TRACK
 from sfumato.report.items.bars import listed
 from sfumato.report.items.item_facts import ItemColumnFacts, ItemFacts, ItemUtilityFacts
 from sfumato.report.items.places import PlacePictures, place_pictures
-from sfumato.report.items.sequences import MOST_BARS, Told, bar_rows, flow_pictures, set_bars
+from sfumato.report.items.sequences import MOST_BARS, ShownSequence, bar_rows, flow_pictures, set_bars
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class ItemPictures:
     """Errors of queries by the items that they name."""
 
 
-def item_pictures(facts: ItemFacts, found: tuple[Told, ...]) -> ItemPictures:
+def item_pictures(facts: ItemFacts, found: tuple[ShownSequence, ...]) -> ItemPictures:
     """Everything drawn."""
     paths = [column for column in facts.columns if column.kind == "trajectory"]
     other = [column for column in facts.columns if column.kind != "trajectory"]
@@ -57,10 +57,10 @@ def item_bars(column: ItemColumnFacts, *, inside: bool) -> Picture | None:
         return None
     svg = listed(bar_rows(shown, inside=inside, gone="left out"), ("before", "after") if inside else ("records",))
     if inside:
-        told = "; ".join(f"{name} {count(old or 0)} before, {count(new or 0)} after" for name, old, new in shown)
+        parts_said = "; ".join(f"{name} {count(old or 0)} before, {count(new or 0)} after" for name, old, new in shown)
     else:
-        told = "; ".join(f"{name} {count(new or 0)}" for name, _, new in shown)
-    return Picture(svg=svg, words=f"{label(column.name)}, records per item: {told}.")
+        parts_said = "; ".join(f"{name} {count(new or 0)}" for name, _, new in shown)
+    return Picture(svg=svg, words=f"{label(column.name)}, records per item: {parts_said}.")
 
 
 def fates(found: ItemUtilityFacts) -> Picture | None:
@@ -73,8 +73,8 @@ def fates(found: ItemUtilityFacts) -> Picture | None:
         Row(label=name, back=1, front=part, figures=(share(part),), tone=tone, quiet=not part)
         for name, part, tone in parts
     ]
-    told = "; ".join(f"{name} {share(part)}" for name, part, _ in parts)
-    words = f"What became of {counted(found.frequent, 'frequent set', 'frequent sets')}. {told}."
+    parts_said = "; ".join(f"{name} {share(part)}" for name, part, _ in parts)
+    words = f"What became of {counted(found.frequent, 'frequent set', 'frequent sets')}. {parts_said}."
     return Picture(svg=bars(rows, heads=("share",), back=TRACK), words=words)
 
 
@@ -93,8 +93,8 @@ def errors(found: ItemUtilityFacts) -> Picture | None:
         )
         for size, median, mean in found.by_size
     ]
-    told = "; ".join(
+    parts_said = "; ".join(
         f"{counted(size, 'known item', 'known items')}: median {share(median)}, mean {share(mean)}"
         for size, median, mean in found.by_size
     )
-    return Picture(svg=bars(rows, heads=("mean", "median")), words=f"Relative errors of count queries. {told}.")
+    return Picture(svg=bars(rows, heads=("mean", "median")), words=f"Relative errors of count queries. {parts_said}.")

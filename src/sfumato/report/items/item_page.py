@@ -7,7 +7,7 @@ from sfumato.report.base.layout import audit_shown, environment
 from sfumato.report.items import item_sentences
 from sfumato.report.items.item_charts import item_pictures
 from sfumato.report.items.item_facts import ItemFacts
-from sfumato.report.items.sequences import MOST_BARS, MOST_PATHS, told
+from sfumato.report.items.sequences import MOST_BARS, MOST_PATHS, shown_sequences
 
 MOST_STEPS = 50
 """How many steps of the search are listed."""
@@ -17,7 +17,7 @@ MOST_SEQUENCES = 40
 
 def render(facts: ItemFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
-    found = told(facts)
+    found = shown_sequences(facts)
     (work or Work()).advance("report", 0, 1)
     return (
         environment()
@@ -31,7 +31,7 @@ def render(facts: ItemFacts, work: Work | None = None) -> str:
             claims=[(one, item_sentences.promised(one), item_sentences.reached(one.claim)) for one in facts.claims],
             entries=[sum(one.entries_before for one in facts.columns), sum(one.entries_after for one in facts.columns)],
             sequences=found[:MOST_SEQUENCES],
-            told=len(found),
+            sequence_count=len(found),
             most_lines=MOST_PATHS,
             most_bars=MOST_BARS,
             steps=facts.steps[:MOST_STEPS] if facts.inside else (),

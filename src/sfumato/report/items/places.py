@@ -101,13 +101,13 @@ def _inside_maps(before: GridCounts, after: GridCounts, lost: GridCounts) -> tup
 
 def _table(grid: GridCounts, shades: Shades, what: str, width: int, caption: str = "") -> Picture:
     sheet = _sheet(grid, shaded(grid, shades), _TABLE, shades)
-    words = f"{what} by place and time: {len(grid.places)} places, {len(grid.times)} times. {_told(grid)}"
+    words = f"{what} by place and time: {len(grid.places)} places, {len(grid.times)} times. {_words(grid)}"
     return Picture(svg=heat(sheet, width), words=words, caption=caption)
 
 
 def _map(grid: GridCounts, shades: Shades, what: str) -> Picture:
     sheet = _sheet(grid, shaded(grid, shades), _MAP, shades, square=True)
-    words = f"Map of {len(grid.places)} by {len(grid.times)} squares, {what}. {_told(grid)}"
+    words = f"Map of {len(grid.places)} by {len(grid.times)} squares, {what}. {_words(grid)}"
     return Picture(svg=heat(sheet), words=words, caption=what)
 
 
@@ -142,7 +142,7 @@ def _share(before: GridCounts, lost: GridCounts, names: tuple[str, str], *, squa
     return Picture(svg=heat(sheet), words=f"{words}; {count(empty)} cells lost all of theirs.", caption="what vanished")
 
 
-def _told(grid: GridCounts) -> str:
+def _words(grid: GridCounts) -> str:
     """All readings, and where most of them are."""
     cells = (
         (-value, place, time)

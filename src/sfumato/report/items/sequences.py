@@ -23,7 +23,7 @@ _STATES = {"kept": "kept", "coarser": "shown coarser", "lost": "lost"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ShownSequence:
     """A frequent sequence as a page may tell it."""
 
     labels: tuple[str, ...]
@@ -58,7 +58,7 @@ class Told:
         return (" \u2192 " if self.spots else " + ").join(label(text, most=30) for text in labels)
 
 
-def told(facts: ItemFacts) -> tuple[Told, ...]:
+def shown_sequences(facts: ItemFacts) -> tuple[ShownSequence, ...]:
     """What the page may tell: inside all of them, otherwise those of the release, each once, as the release has it."""
     if facts.inside:
         return tuple(map(_inside, facts.sequences))
@@ -66,10 +66,10 @@ def told(facts: ItemFacts) -> tuple[Told, ...]:
     return tuple(sorted(found, key=lambda one: -one.after))
 
 
-def _inside(one: SequenceFacts) -> Told:
+def _inside(one: SequenceFacts) -> ShownSequence:
     state: Literal["kept", "coarser", "lost"] = "lost" if not one.after else "coarser" if one.shown else "kept"
     kept = state == "coarser"
-    return Told(
+    return ShownSequence(
         labels=one.labels,
         before=one.before,
         after=one.after or 0,
@@ -79,12 +79,14 @@ def _inside(one: SequenceFacts) -> Told:
     )
 
 
-def _public(one: SequenceFacts) -> Told:
+def _public(one: SequenceFacts) -> ShownSequence:
     spots = one.shown_spots if one.shown else one.spots
-    return Told(labels=one.shown or one.labels, before=None, after=one.after or 0, state="kept", shown=(), spots=spots)
+    return ShownSequence(
+        labels=one.shown or one.labels, before=None, after=one.after or 0, state="kept", shown=(), spots=spots
+    )
 
 
-def flow_pictures(facts: ItemFacts, found: Sequence[Told]) -> tuple[Picture, Picture] | None:
+def flow_pictures(facts: ItemFacts, found: Sequence[ShownSequence]) -> tuple[Picture, Picture] | None:
     """The most frequent sequences as lines, for a page and for a phone; none where no sequence has places."""
     drawn = [one for one in found if one.spots][:MOST_PATHS]
     if not drawn:
@@ -104,7 +106,7 @@ def flow_pictures(facts: ItemFacts, found: Sequence[Told]) -> tuple[Picture, Pic
     return pictures[0], pictures[1]
 
 
-def _path(one: Told, times: Sequence[str]) -> Path:
+def _path(one: ShownSequence, times: Sequence[str]) -> Path:
     order = {time: i for i, time in enumerate(times)}
     figures = (
         f"{count(one.after)} records" if one.before is None else f"{count(one.before)} before, {count(one.after)} after"
@@ -118,7 +120,7 @@ def _path(one: Told, times: Sequence[str]) -> Path:
     )
 
 
-def set_bars(found: Sequence[Told], *, inside: bool) -> Picture | None:
+def set_bars(found: Sequence[ShownSequence], *, inside: bool) -> Picture | None:
     """The most frequent sets as bars; inside, before and after."""
     drawn = found[:MOST_BARS]
     if not drawn:
@@ -139,7 +141,7 @@ def bar_rows(parts: Sequence[tuple[str, int | None, int | None]], *, inside: boo
     return rows
 
 
-def _listed(found: Sequence[Told], *, inside: bool) -> str:
+def _listed(found: Sequence[ShownSequence], *, inside: bool) -> str:
     if not inside:
         return "; ".join(f"{one.name} {count(one.after)}" for one in found)
     return "; ".join(f"{one.name} {count(one.before or 0)} before, {count(one.after)} after" for one in found)

@@ -70,7 +70,7 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
             lines=ledger_lines(facts.event),
             ratio=number(exp(min(float(facts.epsilon), 50.0)), digits=3),
             pictures=_pictures(facts, work or Work()),
-            domains=[(name, _told(domain)) for name, domain in facts.domains["columns"].items()],
+            domains=[(name, _domain_words(domain)) for name, domain in facts.domains["columns"].items()],
             target=facts.domains.get("target"),
         )
     )
@@ -105,7 +105,7 @@ def _picture(name: str, found: tuple[tuple[str, int], ...]) -> Picture:
     return Picture(svg=bars(rows, heads=("rows", "share")), words=f"{label(name)}, noisy: {told}.")
 
 
-def _told(domain: Mapping[str, Any]) -> str:
+def _domain_words(domain: Mapping[str, Any]) -> str:
     """A declared domain in words."""
     if domain["kind"] == "number":
         return f"numbers from {domain['low']:g} to {domain['high']:g}, on a grid of {domain['grid']:g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sfumato.attacks.identity.risk import Risk
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.figures import count, label, number, odds, share
-from sfumato.report.base.sentences import ROLES, found, promised, reached, suppressed, verdict
+from sfumato.report.base.sentences import ROLES, promised, reached, searched, suppressed, verdict
 from sfumato.report.table.table_facts import ReportFacts, UtilityFacts
 
 
@@ -23,7 +23,7 @@ def summary(facts: ReportFacts) -> str:
         *_risks(facts.risk_before, facts.risk_after),
         *(_loss(one) for one in facts.utility if one.chosen),
         _columns(facts),
-        f"Found by {facts.algorithm}. {found(facts)}",
+        f"Found by {facts.algorithm}. {searched(facts)}",
     ]
     return "\n".join(_flat(line) for line in lines if line)
 

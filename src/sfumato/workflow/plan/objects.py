@@ -54,7 +54,7 @@ def _said(model: Any) -> tuple[str, Any]:
     key = catalog().models[name].key
     if name in _PLAIN:
         return key, getattr(model, _PLAIN[name])
-    spec = {one.name: _plain(getattr(model, one.name)) for one in fields(model) if _told(model, one)}
+    spec = {one.name: _plain(getattr(model, one.name)) for one in fields(model) if _differs(model, one)}
     if name == "confidence-bounding":
         return key, _template(model)
     spec.pop("paths", None)
@@ -74,7 +74,7 @@ def sensitive_trees(asked: Any) -> dict[str, Paths]:
     return {one.column: Paths(paths=one.paths) for one in models if getattr(one, "paths", None)}
 
 
-def _told(model: Any, one: Field[Any]) -> bool:
+def _differs(model: Any, one: Field[Any]) -> bool:
     """Whether a field differs from its default."""
     default = one.default if one.default_factory is MISSING else one.default_factory()
     return bool(default is MISSING or getattr(model, one.name) != default)
@@ -99,7 +99,7 @@ def algorithm_tree(asked: Any) -> AlgorithmPlan:
         if asked is part.run:
             return AlgorithmPlan(name=name)
         if isinstance(part.run, type) and is_dataclass(asked) and isinstance(asked, part.run):
-            said = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked) if _told(asked, one)}
+            said = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked) if _differs(asked, one)}
             return AlgorithmPlan(name=name, options={key: value for key, value in said.items() if key != "epsilon"})
     raise PlanError(f"algorithm: {asked!r} is no algorithm; known are {listed(catalog().algorithms, most=30)}")
 

@@ -52,7 +52,7 @@ def attack_records(made: ItemRelease, work: Work) -> Audit:
         attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
         runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]
         findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size)))
-        findings += [_told(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
+        findings += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
     work.advance("attack", 1, 1)
     found = Audit(findings=tuple(findings), skipped=skipped)
     found.refuse(asked.max_risk)
@@ -68,7 +68,7 @@ def _looked_at(made: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemS
     return found or [("", subject)]
 
 
-def _told(found: Finding, name: str, column: str, subject: ItemSubject) -> Finding:
+def _disclosure(found: Finding, name: str, column: str, subject: ItemSubject) -> Finding:
     """What the records that fit tell about a sensitive value, against naming the most frequent one of all."""
     values = subject.secret[0] if subject.secret is not None else pl.Series([""])
     most = int(values.value_counts()["count"].max() or 0) / max(len(values), 1)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from sfumato.group.needs import refuse_lacking
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
 from sfumato.utility.accuracy import MOST_ROWS, STUDY
-from sfumato.utility.learners import Learner, ends_read, learnt, told
+from sfumato.utility.learners import Learner, ends_read, feature_rows, learnt
 from sfumato.utility.view import Reals
 
 Rows = NDArray[np.int64]
@@ -51,10 +51,10 @@ def accuracies(table: PrivateTable, learner: Learner = "tree") -> dict[str, floa
         return {"original": 0.0, "majority": 0.0}
     behind = rows_behind(table)
     plain = [(one, rows.codes) for one, rows in zip(table.attributes, behind.columns, strict=True) if one.kind != "set"]
-    parts = [_meaning(one, np.arange(len(one.values), dtype=np.int32), len(one.values)) for one, _ in plain]
+    parts = [_label_features(one, np.arange(len(one.values), dtype=np.int32), len(one.values)) for one, _ in plain]
     codes = behind.counted[table.target_name or ""].astype(np.int64)
-    found = learnt(told(parts, [mine[train] for _, mine in plain], len(train)), codes[train], learner, STUDY)
-    said = found.predict(told(parts, [mine[test] for _, mine in plain], len(test)))
+    found = learnt(feature_rows(parts, [mine[train] for _, mine in plain], len(train)), codes[train], learner, STUDY)
+    said = found.predict(feature_rows(parts, [mine[test] for _, mine in plain], len(test)))
     most = int(np.bincount(codes[train]).argmax())
     return {"original": float((said == codes[test]).mean()), "majority": float((codes[test] == most).mean())}
 
@@ -76,14 +76,18 @@ def _tried(made: NoisyTable, table: PrivateTable, test: Rows, learner: Learner) 
         cut, (one, rows) = (made.cut[place] if made.cut else None), known[name]
         if cut is None or one.kind == "set":
             continue
-        read.append((rows.codes[test], cut, _meaning(one, cut.of_code, len(cut.labels)), _places(made, place, cut)))
+        read.append(
+            (rows.codes[test], cut, _label_features(one, cut.of_code, len(cut.labels)), _places(made, place, cut))
+        )
     groups, classes = np.nonzero(made.counts)
     many = made.counts[groups, classes]
     group, said = np.repeat(groups, many), np.repeat(classes, many).astype(np.int64)
-    features = told([meaning for _, _, meaning, _ in read], [places[group] for *_, places in read], len(group))
+    features = feature_rows(
+        [features for _, _, features, _ in read], [places[group] for *_, places in read], len(group)
+    )
     found = learnt(features, said, learner, STUDY)
     asked = [cut.of_code[codes] for codes, cut, _, _ in read]
-    answers = found.predict(told([meaning for _, _, meaning, _ in read], asked, len(test)))
+    answers = found.predict(feature_rows([features for _, _, features, _ in read], asked, len(test)))
     return float((answers == behind.counted[table.target_name or ""][test]).mean())
 
 
@@ -94,7 +98,7 @@ def _places(made: NoisyTable, place: int, cut: ColumnCut) -> NDArray[np.int32]:
     return found
 
 
-def _meaning(one: Attribute, of_code: NDArray[np.int32], labels: int) -> Reals:
+def _label_features(one: Attribute, of_code: NDArray[np.int32], labels: int) -> Reals:
     """Labels x features: the ends of their numbers, or the share of their leaves under each node."""
     cover = np.equal.outer(np.arange(labels), of_code).astype(np.float64)
     cover /= np.maximum(cover.sum(axis=1, keepdims=True), 1.0)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.frame.coverage import meaning
-from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.coverage import coverage_of
+from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.data.files import read
 from sfumato.data.table import Column, Table
 from sfumato.describe.hierarchy import TOP
@@ -46,7 +46,7 @@ def private_subject(
         release=shown,
         quasi=quasi,
         sensitive=target,
-        meanings={name: _meaning(shown[name], columns[name], domains[name], control) for name in quasi},
+        coverage={name: _coverage(shown[name], columns[name], domains[name], control) for name in quasi},
         people=pl.DataFrame([column.texts for column in columns.values()]),
         control=None if control is None else pl.DataFrame([control.column(name).texts for name in columns]),
         claims=(),
@@ -65,12 +65,12 @@ def _records(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.drop(COUNT)[np.repeat(np.arange(rows.height), np.maximum(counts, 0))]
 
 
-def _meaning(cells: pl.Series, column: Column, domain: Mapping[str, Any], control: Table | None) -> Meaning:
+def _coverage(cells: pl.Series, column: Column, domain: Mapping[str, Any], control: Table | None) -> Coverage:
     """What labels cover: numbers by their intervals, the rest by the declared tree."""
     labels = cells.unique().sort().to_list()
     theirs = () if control is None else control.column(column.name).values
     values = tuple(dict.fromkeys((*column.values, *theirs)))
-    found = meaning(labels, values)
+    found = coverage_of(labels, values)
     if domain["kind"] == "number":
         return found
     below = _leaves(domain["nodes"])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.frame.coverage import meaning
-from sfumato.attacks.frame.subject import Meaning, Subject
+from sfumato.attacks.frame.coverage import coverage_of
+from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.bundle.published import Published
 from sfumato.data.files import read
 from sfumato.data.table import Table
@@ -133,15 +133,15 @@ def _subject(
     missing = published.missing[0] if published.missing else ""
     schema = published.schema
     shown = rows.select(pl.col(list(rows.columns)).cast(pl.String).fill_null(missing))
-    meanings = {}
+    coverage = {}
     for name in schema.quasi:
         values = domains[name].labels if control is None else _both(domains[name], control)
-        meanings[name] = _read(name, shown[name].unique().sort().to_list(), values, hierarchies.get(name))
+        coverage[name] = _read(name, shown[name].unique().sort().to_list(), values, hierarchies.get(name))
     return Subject(
         release=shown,
         quasi=schema.quasi,
         sensitive=schema.sensitive,
-        meanings=meanings,
+        coverage=coverage,
         people=people,
         control=None if control is None else _people(control, schema.named(Role.QUASI, Role.SENSITIVE), missing),
         claims=tuple(claims),
@@ -154,9 +154,9 @@ def _subject(
     )
 
 
-def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierarchy | None) -> Meaning:
+def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierarchy | None) -> Coverage:
     """What the labels of a column mean; one that covers nobody cannot be read."""
-    found = meaning(labels, values, hierarchy)
+    found = coverage_of(labels, values, hierarchy)
     blank = [label for label, covers in zip(found.labels, found.covers, strict=True) if not covers.any()]
     if blank and hierarchy is None:
         raise PlanError(
