@@ -62,9 +62,9 @@ class DuckTable:
         return f"({quoted(name)} IS NULL" + (f" OR {quoted(name)} IN ({marks}))" if text else ")")
 
     def complete(self, names: Sequence[str]) -> Self:
-        view = f"{self.view}_{'_'.join(map(str, map(self.names.index, names)))}"
+        view = f"{self.view}_complete"
         there = " AND ".join(f"NOT {self.absent(name)}" for name in names)
-        self.connection.execute(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM {self.view} WHERE {there}")
+        self.connection.execute(f"CREATE VIEW {view} AS SELECT * FROM {self.view} WHERE {there}")
         return replace(self, view=view)
 
     def domain(self, name: str, kind: Kind | None = None) -> ObservedDomain:
