@@ -30,5 +30,5 @@ def attack_rows() -> list[list[str]]:
 
 
 def first_line(thing: object) -> str:
-    """The first line of a docstring."""
-    return (thing.__doc__ or "").strip().splitlines()[0].replace("``", "")
+    """The first line of a docstring; nothing where there is none."""
+    return (thing.__doc__ or "").strip().partition("\n")[0].replace("``", "")

@@ -20,6 +20,8 @@ from sfumato.workflow.catalog.parts import AlgorithmPart, AttackPart, Builder, M
 
 GROUP = "sfumato.parts"
 """The entry point group of plugins."""
+RESERVED = ("reading", "epsilon", "domains", "ledger", "analyst", "auto", "all")
+"""Words that a plan uses for something else: no part and no key of [privacy] can be called so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +114,13 @@ def catalog() -> Catalog:
 
     every = [("sfumato", BUILT_IN), *((entry.name, _loaded(entry)) for entry in entry_points(group=GROUP))]
     _refuse_keys(every)
+    _collected(every, lambda parts: [(end, one) for one in parts.formats for end in one.extensions])
     return Catalog(
-        models=_collected(every, lambda parts: {part.make.name: part for part in parts.models}),
-        metrics=_collected(every, lambda parts: {part.make.name: part for part in parts.metrics}),
-        algorithms=_collected(every, lambda parts: {part.name: part for part in parts.algorithms}),
-        attacks=_collected(every, lambda parts: {part.name: part for part in parts.attacks}),
-        formats=_collected(every, lambda parts: {one.name: one for one in parts.formats}),
+        models=_collected(every, lambda parts: [(part.make.name, part) for part in parts.models]),
+        metrics=_collected(every, lambda parts: [(part.make.name, part) for part in parts.metrics]),
+        algorithms=_collected(every, lambda parts: [(part.name, part) for part in parts.algorithms]),
+        attacks=_collected(every, lambda parts: [(part.name, part) for part in parts.attacks]),
+        formats=_collected(every, lambda parts: [(one.name, one) for one in parts.formats]),
     )
 
 
@@ -132,11 +135,15 @@ def _loaded(entry: Any) -> Parts:
     return found
 
 
-def _collected(every: Iterable[tuple[str, Parts]], read: Callable[[Parts], Mapping[str, Any]]) -> dict[str, Any]:
-    """The parts of one sort by name; two packages cannot bring the same name."""
+def _collected(
+    every: Iterable[tuple[str, Parts]], read: Callable[[Parts], Iterable[tuple[str, Any]]]
+) -> dict[str, Any]:
+    """The parts of one sort by name; no name comes twice, and none is a word that plans use for something else."""
     found: dict[str, tuple[str, Any]] = {}
     for package, parts in every:
-        for name, part in read(parts).items():
+        for name, part in read(parts):
+            if name in RESERVED:
+                raise PlanError(f"the plugin {package!r} brings {name!r}, which means something else in a plan")
             if name in found:
                 first = found[name][0]
                 raise PlanError(f"the plugin {package!r} brings {name!r}, which {first!r} has already; uninstall one")
@@ -145,14 +152,16 @@ def _collected(every: Iterable[tuple[str, Parts]], read: Callable[[Parts], Mappi
 
 
 def _refuse_keys(every: Iterable[tuple[str, Parts]]) -> None:
-    """Refuse two builders for one key of [privacy]."""
+    """Refuse two builders for one key of [privacy], and a key that asks for no model."""
     keys: dict[str, tuple[str, Builder]] = {}
     for package, parts in every:
         for part in parts.models:
             owner, build = keys.setdefault(part.key, (package, part.build))
-            if build is not part.build:
+            if build is not part.build or part.key in RESERVED:
+                owner = "sfumato" if part.key in RESERVED else owner
                 raise PlanError(
-                    f"the plugin {package!r} brings the key privacy.{part.key}, which {owner!r} has already"
+                    f"the plugin {package!r} brings the key privacy.{part.key}, which {owner!r} has already; "
+                    "uninstall one"
                 )
 
 

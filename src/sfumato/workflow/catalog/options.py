@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
@@ -33,6 +33,9 @@ def configured(
             raise PlanError(f"algorithm.{key}: unknown key{hint} Known here, with {part.name}: {all_known}")
     if not isinstance(part.run, type):
         return part.run
+    for one in fields(part.run):
+        if one.default is MISSING and one.default_factory is MISSING and one.name not in {*set_elsewhere, *options}:
+            raise PlanError(f"algorithm.{one.name} is missing; {part.name} needs it")
     try:
         return part.run(**set_elsewhere, **options)
     except ParameterError as error:

@@ -110,7 +110,7 @@ class AttackPart:
     """An attack on a whole release."""
 
     make: Callable[[int], Any]
-    """Makes it, given how many people are to be attacked."""
+    """Makes it, a frozen record, given how many people are to be attacked."""
     name: str
     """As the plan names it."""
     quick: bool = False

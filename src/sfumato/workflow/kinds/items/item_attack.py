@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.frame.promises import limit_to_find, promises
+from sfumato.attacks.frame.promises import Promise, limit_to_find, promises
 from sfumato.attacks.frame.trials import Finding, Rate
 from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
 from sfumato.data.itemized import as_lists
@@ -17,6 +17,7 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError
 from sfumato.ground.work import Work
 from sfumato.group.transactions import Transactions
+from sfumato.workflow.attacking import chosen_attacks
 from sfumato.workflow.audit import Audit
 from sfumato.workflow.catalog.lookup import catalog
 
@@ -35,8 +36,34 @@ def attack_records(made: ItemRelease, work: Work) -> Audit:
     if not asked.run:
         return Audit()
     subject = item_subject(made)
-    chance = Chance(seed=made.plan.algorithm.seed)
     promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
+    chosen = chosen_attacks(asked.attacks, "items")
+    found = _by_size(made, subject, promised, work) if SparseSets.name in chosen else Audit()
+    for name, part in chosen.items():
+        if name != SparseSets.name:
+            found = _with(found, name, part.make(asked.trials), (subject, promised, made), work)
+    work.advance("attack", 1, 1)
+    found.refuse(asked.max_risk)
+    return found
+
+
+def _with(
+    found: Audit, name: str, attack: Any, about: tuple[ItemSubject, tuple[Promise, ...], ItemRelease], work: Work
+) -> Audit:
+    """What was found, with one attack more, or with why it was not made."""
+    subject, promised, made = about
+    why = "the time was over" if work.expired else attack.fits(subject)
+    if why:
+        return replace(found, skipped={**found.skipped, name: why})
+    finding = attack.threat == "re-identification"
+    limit = limit_to_find(promised, getattr(attack, "m", None)) if finding else None
+    one = attack.run(subject, Chance(seed=made.plan.algorithm.seed), limit)
+    return replace(found, findings=(*found.findings, replace(one, attack=name)))
+
+
+def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, ...], work: Work) -> Audit:
+    """One item known, two, ..., and as many as the claims speak about."""
+    asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
     sizes = {one.known for one in promised if one.known is not None and one.known <= MOST_PROMISED}
     known = sorted({*range(1, MOST_KNOWN + 1), *sizes})
     longest = max(int(np.diff(made.prepared.problem.transactions.starts).max(initial=0)), 1)
@@ -53,10 +80,7 @@ def attack_records(made: ItemRelease, work: Work) -> Audit:
         runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]
         findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size)))
         findings += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
-    work.advance("attack", 1, 1)
-    found = Audit(findings=tuple(findings), skipped=skipped)
-    found.refuse(asked.max_risk)
-    return found
+    return Audit(findings=tuple(findings), skipped=skipped)
 
 
 def _looked_at(made: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemSubject]]:

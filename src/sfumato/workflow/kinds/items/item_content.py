@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.bundle.claims import titled
+from sfumato.bundle.claims import Claim, titled
 from sfumato.bundle.manifest import plain
 from sfumato.data.itemized import ItemColumn
 from sfumato.ground.work import Work
 from sfumato.publish.items.item_space import ItemSpace
+from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.items.item_facts import (
     GridCounts,
     ItemColumnFacts,
@@ -28,6 +29,7 @@ from sfumato.report.items.item_facts import (
 )
 from sfumato.report.items.item_sentences import claimed
 from sfumato.version import __version__
+from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.items.item_columns import RecodedColumn, column_of
 from sfumato.workflow.kinds.items.item_release import QUERY_COUNT
 from sfumato.workflow.kinds.kind import Summary
@@ -58,7 +60,7 @@ def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:
         inside=inside,
         records_before=rows,
         records_after=made.rows.height,
-        claims=tuple(claimed(one) for one in made.claims),
+        claims=tuple(map(_claim, made.claims)),
         columns=tuple(_column(made, space, told, inside=inside) for space, told in spaces),
         algorithm=made.algorithm,
         why=made.why,
@@ -73,6 +75,15 @@ def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:
         findings=made.audit.findings,
         notes=_notes(made),
     )
+
+
+def _claim(claim: Claim) -> ClaimFacts:
+    """A claim with the words for paths and sets, or with those that its part of the catalog brings."""
+    told = claimed(claim)
+    if told.meaning:
+        return told
+    meaning, limits = catalog().explained(claim.model, claim.parameters)
+    return ClaimFacts(claim=claim, title=titled(claim.model, claim.parameters), meaning=meaning, limits=limits)
 
 
 def _notes(made: ItemRelease) -> tuple[str, ...]:

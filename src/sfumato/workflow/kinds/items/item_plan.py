@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sfumato.attacks.identity.sparse_sets import SparseSets
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, listed, nearest
-from sfumato.publish.items import Sets, Trajectory
 from sfumato.workflow.catalog.lookup import catalog, parameters
 from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
@@ -33,9 +31,10 @@ def check(plan: Plan) -> None:
                 "'quasi', or 'drop'"
             )
     refuse_keys(plan.privacy, tuple(catalog().builders("items")), OTHERWISE)
-    strange = [name for name in plan.attack.attacks if name not in ("all", *catalog().attacking("items"))]
+    known = catalog().attacking("items")
+    strange = [name for name in plan.attack.attacks if name not in ("all", *known)]
     if strange:
-        raise PlanError(f"attack.attacks: {strange[0]!r} is not made on paths and sets; there is {SparseSets.name!r}")
+        raise PlanError(f"attack.attacks: {strange[0]!r} is not made on paths and sets; there is {listed(known)}")
     if plan.attack.control is not None:
         raise PlanError("attack.control: the attack on paths and sets has no control run; remove the key")
     if plan.privacy:
@@ -60,7 +59,7 @@ def _none(column: str) -> NoReturn:
     raise PlanError(f"columns.{column}: models of paths and sets read no tree over sensitive values")
 
 
-def item_algorithm(plan: Plan) -> tuple[str, Trajectory | Sets, str]:
+def item_algorithm(plan: Plan) -> tuple[str, Any, str]:
     """The plan's algorithm with its options, and why."""
     name, why = plan.algorithm.name, "Named in the plan."
     known = catalog().solving("items")

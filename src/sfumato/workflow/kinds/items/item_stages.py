@@ -38,6 +38,10 @@ QUERIES = Chance(seed=2012)
 """Random count queries are the same for every release, so that their errors can be compared."""
 
 
+SUPPORT = 0.01
+"""What is frequent where the algorithm has no support of its own: a share of the records."""
+
+
 def read(asked: Asked) -> Table:
     """The table, long ones gathered into one record a row."""
     plan = asked.plan
@@ -59,7 +63,7 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Item
     """Judge the records as they are shown, and measure what was lost."""
     prepared, outcome = found.prepared, found.outcome
     view = item_view(prepared, outcome)
-    support = item_algorithm(asked.plan)[1].support
+    support = getattr(item_algorithm(asked.plan)[1], "support", SUPPORT)
     frequent = frequent_sets(view, support_of(support, prepared.table.rows))
     errors = query_errors(view, chance=QUERIES, queries=QUERY_COUNT)
     return ItemRelease(

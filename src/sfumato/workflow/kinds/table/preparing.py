@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ from sfumato.describe.domains import Categories, ObservedDomain, joined, widened
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.brief import Brief
-from sfumato.ground.errors import DataError, PlanError, unknown_column
+from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.ground.shares import rows_within
 from sfumato.group.cell_source import CellSource
 from sfumato.group.classes import Classes
 from sfumato.group.local_table import LocalTable
-from sfumato.models.k_anonymity import asked_k
+from sfumato.models.k_anonymity import KAnonymity, asked_k
 from sfumato.publish.problem import Grain, Problem
 from sfumato.utility.view import measures
 from sfumato.workflow.catalog.lookup import Catalog
@@ -117,13 +117,20 @@ def _refuse_population(plan: Plan, models: tuple[Any, ...], parts: Catalog, *, k
     """Models of presence need a population, and rows of nothing but ``*`` have none."""
     if not any("population" in parts.part_of(model).needs for model in models):
         return
+    *most, last = dict.fromkeys(part.key for part in parts.models.values() if "population" in part.needs)
+    keys = f"{', '.join(most)} and {last}"
     if not known:
-        raise PlanError("input.population: delta_presence and k_map need a population table; name its file")
+        raise PlanError(f"input.population: {keys} need a population table; name its file")
     if plan.algorithm.suppressed == "star" and plan.algorithm.max_suppressed:
         raise PlanError(
             'algorithm.suppressed = "star": a row of nothing but * cannot be compared with a population, as '
-            'delta_presence and k_map do; use "remove"'
+            f'{keys} do; use "remove"'
         )
+
+
+def unit(models: Iterable[Any]) -> int:
+    """The k in which metrics count: of models called k-anonymity and no others, as a verifier reads it off claims."""
+    return asked_k(model for model in models if model.name == KAnonymity.name)
 
 
 def _problem(
@@ -134,15 +141,19 @@ def _problem(
     schema: Schema,
     parts: Catalog,
 ) -> Problem:
-    if plan.metric == "classification" and schema.target is None:
-        raise PlanError("utility.metric: classification needs a column with role = 'target'")
+    metric = parts.metric(plan.metric, k=unit(models))
+    if "target" in metric.needs and schema.target is None:
+        raise PlanError(f"utility.metric: {plan.metric} needs a column with role = 'target'")
+    strange = [need for need in metric.needs if need not in ("sizes", "target", *grouped.measures)]
+    if strange:
+        raise PlanError(f"utility.metric: {plan.metric} needs {listed(strange)}, which no release offers")
     if plan.learner is not None and schema.target is None:
         raise PlanError("utility.learner: a learner needs a column with role = 'target'")
     return Problem(
         cells=grouped,
         hierarchies=hierarchies,
         models=models,
-        metric=parts.metric(plan.metric, k=asked_k(models)),
+        metric=metric,
         target=schema.target,
         limit=rows_within(plan.algorithm.max_suppressed, grouped.rows),
         suppressed=plan.algorithm.suppressed,

@@ -16,14 +16,13 @@ from sfumato.ground.errors import ClaimRefuted, PlanError, listed
 from sfumato.ground.work import Work
 from sfumato.group.cell_source import CellMapping, CellSource
 from sfumato.group.needs import refuse_lacking
-from sfumato.models.k_anonymity import asked_k
 from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.verification.evidence import evidence, groups_apart, required
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.table.auto import chosen
-from sfumato.workflow.kinds.table.preparing import Prepared
+from sfumato.workflow.kinds.table.preparing import Prepared, unit
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
 from sfumato.workflow.kinds.table.table_release import TableRelease
 from sfumato.workflow.loading import load_table, marked
@@ -222,5 +221,5 @@ def measured(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, 
     problem = prepared.problem
     given = {"sizes", *problem.cells.measures, *(() if problem.target is None else ("target",))}
     view = outcome.recoding(problem).view(problem, outcome.suppressed)
-    metrics = [parts.metric(name, k=asked_k(problem.models)) for name in parts.metrics]
+    metrics = [parts.metric(name, k=unit(problem.models)) for name in parts.metrics]
     return {metric.name: metric.measure(view) for metric in metrics if set(metric.needs) <= given}

@@ -1,0 +1,150 @@
+"""Every attack of the catalog passes the kit; attacks that are known to be bad do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.attacks.identity.prosecutor import Linkage
+from sfumato.attacks.identity.sparse_sets import ItemSubject
+from sfumato.datasets.synthetic_census import census
+from sfumato.ground.chance import Chance
+from sfumato.models import KAnonymity
+from sfumato.testing.attack_kit import BrokenAttack, check_attack, failed_trials_are_no_resistance, refuses
+from sfumato.testing.subject_kit import census_subject, raw_subject
+from sfumato.workflow.catalog.lookup import catalog
+from tests.attacks.test_definetti import COLUMNS, bucketized, made
+from tests.attacks.test_minimality import HIV, naive_minimal, random_pairs
+
+QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
+
+
+@cache
+def raw() -> Subject:
+    """A census published as it is, with a tree over its sensitive column and people who are not in it."""
+    people = census(1500, seed=1)
+    jobs = people["occupation"].cast(pl.String).unique()
+    trees = {"occupation": {job: ("low" if job < "M" else "high",) for job in jobs}}
+    return raw_subject(people, QUASI, ("occupation", "hours-per-week"), control=census(1500, seed=2), trees=trees)
+
+
+def sets() -> ItemSubject:
+    """Baskets published as they are."""
+    draw = np.random.default_rng(1)
+    people = pl.Series([draw.choice(60, 6, replace=False).astype(str).tolist() for _ in range(400)])
+    return ItemSubject(released=people, people=people, covers={})
+
+
+SUBJECTS: dict[str, Callable[[], Any]] = {
+    "minimality": lambda: naive_minimal(random_pairs(1500, 0.3, seed=2), 2),
+    "definetti": lambda: bucketized(made(2000, 1, together=True), "ill", 3, COLUMNS),
+    "membership": lambda: census_subject(1500),
+    "linkability": census_subject,
+    "inference": census_subject,
+    "singling-out": census_subject,
+    "sparse": sets,
+}
+"""Attacks that need a release of their own kind; all others are tried on a census as it is."""
+SHOWN_ELSEWHERE = ("divergence",)
+"""Groups that are unlike all others need not be in a plain table; its own tests have some."""
+
+
+@pytest.mark.parametrize("name", catalog().attacks)
+def test_every_attack_passes(name: str):
+    attack = catalog().attacks[name].make(200 if name != "membership" else 1000)
+    attack = replace(attack, values=(HIV,)) if name == "minimality" else attack
+    assert is_dataclass(attack)
+    assert type(attack).name == name
+    found = check_attack(attack, SUBJECTS.get(name, raw)(), works=name not in SHOWN_ELSEWHERE)
+    assert found.attack == name
+    refuses(type(attack), trials=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boaster(Linkage):
+    """Never fails: says that it found everybody, whatever the release shows."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        found = super(Boaster, self).run(subject, chance, limit)
+        return replace(found, rate=Rate(hits=found.rate.trials, trials=found.rate.trials))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idler(Linkage):
+    """Never finds anybody."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        found = super(Idler, self).run(subject, chance, limit)
+        return replace(found, rate=Rate(hits=0, trials=found.rate.trials))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roller(Linkage):
+    """Has dice of its own."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        return super(Roller, self).run(subject, Chance(), limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgetful(Linkage):
+    """Forgets what was promised."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        return super(Forgetful, self).run(subject, chance)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Praising(Linkage):
+    """Says more than it knows."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        return replace(super(Praising, self).run(subject, chance, limit), note="this release is safe")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choosy(Linkage):
+    """Counts a trial that failed as one that was made and did not work."""
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        found = super(Choosy, self).run(subject, chance, limit)
+        return replace(found, rate=replace(found.rate, failed=0))
+
+
+@pytest.mark.parametrize(
+    ("attack", "law"),
+    [
+        (Boaster(trials=100), "learns nothing from a release that shows nothing"),
+        (Idler(trials=100), "works on the raw table"),
+        (Roller(trials=100), "equal seeds give equal findings"),
+        (Forgetful(trials=100), "the limit that it is given"),
+        (Praising(trials=100), "no finding says that a release resists"),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_is_known_to_be_bad_is_caught(attack: Any, law: str):
+    with pytest.raises(BrokenAttack, match=law):
+        check_attack(attack, census_subject(400))
+
+
+def test_failed_trials_must_be_told():
+    subject = census_subject(400)
+    fewer = replace(subject, release=subject.release[:100], control=None)
+    failed_trials_are_no_resistance(Linkage(trials=100).run(fewer, Chance(seed=1)))
+    with pytest.raises(BrokenAttack, match="failed trials are counted"):
+        failed_trials_are_no_resistance(Choosy(trials=100).run(fewer, Chance(seed=1)))
+
+
+def test_options_that_are_nonsense_must_be_refused():
+    with pytest.raises(BrokenAttack, match="trials = 3 is refused"):
+        refuses(Linkage, trials=3)
+    with pytest.raises(BrokenAttack, match="names it"):
+        refuses(lambda wrong: KAnonymity(k=0), wrong=1)
