@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.errors import Infeasible, PlanError
@@ -38,6 +38,7 @@ from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric
 from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import Metric, Ruler, View, measures
 from tests.tables import column, hierarchy, problem_cells, quasi_rows
+from tests.weights import examples
 
 METRICS: list[Metric] = [
     LossMetric(),
@@ -95,7 +96,7 @@ def literal(problem: Problem) -> dict[tuple[int, ...], float]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     quasi=quasi_rows(),
     data=st.data(),
@@ -131,7 +132,7 @@ def test_equals_the_exhaustive_search(quasi, data, models, metric, share, suppre
     assert int(made.classes.sizes[found.suppressed].sum()) <= problem.limit
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(quasi=quasi_rows(columns=2), data=st.data(), models=st.sampled_from(MODELS), share=st.sampled_from([0.0, 0.3]))
 def test_tagging_is_used_only_where_it_is_right(quasi, data, models, share):
     """Where the checker says monotone, every node above a feasible one is feasible."""
