@@ -246,7 +246,7 @@ class Twin:
                 return steps, [self.cut(c) for c in range(len(self.nodes))]
 
 
-@examples(250)
+@examples(250, whole=True)
 @given(
     table=tables(),
     models=st.sampled_from(MODELS),
@@ -270,7 +270,7 @@ def test_it_is_what_the_definition_says(table, models, score, reading, declared)
     check_same(found, TopDown(score=score)(problem, Work()))
 
 
-@examples(150)
+@examples(150, whole=True)
 @given(
     table=tables(most=30),
     models=st.sampled_from(MODELS),
