@@ -1,15 +1,26 @@
-# Two commands: `make demo` and `make test`. Each sets up .venv once, from pinned constraints.
+# `make demo` and `make test` are all that most people need. Each sets up .venv once, from pinned constraints.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-quick test-full check bench clean
+
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 demo: .venv/.ready-core
 	$(BIN)/sfumato demo -o sfumato-demo
 
+# Every test; properties with the examples of the profile `quick`.
 test: .venv/.ready-test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(PYTEST)
+
+# While working: the same without the tests marked slow.
+test-quick: .venv/.ready-test
+	$(PYTEST) -m "not slow"
+
+# Every test with eight times the examples and more: before a release, and every night.
+test-full: .venv/.ready-test
+	$(PYTEST) --hypothesis-profile=full
 
 check: .venv/.ready-check
 	$(BIN)/ruff format --check .

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.attacks.disclosure.proximity import Divergence, Proximity
@@ -25,6 +25,7 @@ from tests.attacks.kit import (
     released_subject,
     repeats_under_a_seed,
 )
+from tests.weights import examples
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
 G3 = pl.DataFrame(
@@ -135,7 +136,7 @@ def test_proximity_by_hand():
     assert narrow.figures["confidence"] == 0.5
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 20)), min_size=1, max_size=25),
     st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0]),

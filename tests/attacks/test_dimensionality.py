@@ -7,17 +7,18 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.attacks.identity.dimensionality import Step, curse, enough, recommendation
 from sfumato.datasets.synthetic_census import census
 from sfumato.ground.errors import ParameterError
+from tests.weights import examples
 
 QUASI = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "hours-per-week")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(*[st.sampled_from("ab")] * 3), min_size=1, max_size=20), st.integers(1, 4))
 def test_steps_by_the_definition(rows, k):
     table = pl.DataFrame(rows, schema=["x", "y", "z"], orient="row")

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.attacks.disclosure.background import Background
@@ -18,6 +18,7 @@ from sfumato.attacks.frame.trials import Outcome
 from sfumato.datasets.synthetic_census import census
 from sfumato.ground.chance import Chance
 from tests.attacks.kit import failed_trials_are_no_resistance, passes, raw_subject, refuses, released_subject
+from tests.weights import examples
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
 G2_JOBS = ["Engineer", "Engineer", "Lawyer", "Writer", "Writer", "Dancer", "Dancer"]
@@ -113,7 +114,7 @@ def test_values_apart_are_read_by_group():
     assert blank.rate.hits == blank.naive.hits == 4
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_fitting_rows_by_the_definition(data):
     """Random labels that cover random values: counts are those of the rows whose labels cover all known values."""

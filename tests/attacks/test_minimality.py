@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -23,6 +23,7 @@ from sfumato.attacks.method.refused_tables import allowed, belief
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 from tests.attacks import kit
+from tests.weights import examples
 
 HIV, NONE = "HIV", "none"
 Parts = list[list[str]]
@@ -104,7 +105,7 @@ def test_an_algorithm_that_is_not_minimal_gives_nothing_away():
     assert found.outcome is Outcome.INCONCLUSIVE
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data(), sizes=st.lists(st.integers(1, 4), min_size=1, max_size=3))
 def test_beliefs_are_those_of_counting_all_ways(data: st.DataObject, sizes: list[int]):
     rows = data.draw(st.integers(1, sum(sizes)))
@@ -169,7 +170,7 @@ def test_one_step_finer_goes_down_a_public_tree():
     assert next(finer_tables(halved, numbers, np.zeros(4, np.int64))).sizes.tolist() == [2, 2]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data(), people=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("uvw")), max_size=8))
 def test_people_are_looked_up_all_at_once_as_one_by_one(data: st.DataObject, people: list[tuple[str, str]]):
     first = Coverage(

@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.attacks.frame.trials import Limit, Outcome
@@ -16,6 +16,7 @@ from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 from tests.attacks.kit import failed_trials_are_no_resistance, refuses
+from tests.weights import examples
 
 G4 = ["b2 d3 c4 f6 c7", "f6 c7 e8", "d3 c4 f6 e8", "b2 c5 c7 e8", "d3 c7 e8", "c5 f6 e8", "b2 f6 c7 e8", "b2 c5 f6 c7"]
 G4_RELEASED = ["d3 f6 c7", "f6 c7 e8", "d3 f6 e8", "c5 c7 e8", "d3 c7 e8", "c5 f6 e8", "f6 c7 e8", "c5 f6 c7"]
@@ -89,7 +90,7 @@ def test_a_generalized_release():
     assert SparseSets(m=2).run(plain(people), Chance(seed=1)).rate.value == pytest.approx(1 / 10)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sets(st.sampled_from("abcdef"), max_size=4), min_size=2, max_size=8))
 def test_scores_by_the_definition(people):
     """All items known: the chance of each person from scores of all records, written out."""

@@ -10,13 +10,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.budget.amounts import FINEST
 from sfumato.budget.events import Concentrated, Parallel, Pure, Sequential, from_json
 from sfumato.budget.ledger import Ledger
 from sfumato.ground.errors import EXIT_INFEASIBLE, BudgetError, ParameterError
+from tests.weights import examples
 
 TENTH = Pure(epsilon=Fraction(1, 10), what="one answer")
 
@@ -181,7 +182,7 @@ def test_units(tmp_path: Path, ledger: Ledger):
     assert spent(rho) == Fraction(1, 16) + Fraction(1, 32)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     asked=st.lists(st.fractions(min_value=Fraction(1, 100), max_value=Fraction(1)), max_size=12),
     kind=st.sampled_from([Sequential, Parallel]),

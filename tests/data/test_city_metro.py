@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.datasets.metro_map import metro_map
 from sfumato.datasets.synthetic_city import DIAGNOSES, block_names, city
 from sfumato.datasets.synthetic_metro import STATUSES, metro, station_names
 from sfumato.ground.errors import ParameterError
+from tests.weights import examples
 
 CITY = city(80_000, seed=1)
 METRO = metro(100_000, seed=1)
@@ -100,13 +101,13 @@ def test_a_fifth_of_the_stations_has_most_of_the_passengers() -> None:
     assert minutes.arg_max() in range(20, 45)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(2, 60), st.integers(2, 30), st.integers(0, 5))
 def test_other_cities(blocks: int, hours: int, seed: int) -> None:
     check_paths(city(200, blocks=blocks, hours=hours, seed=seed), block_names(blocks), hours)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(4, 120), st.integers(8, 90), st.integers(0, 5))
 def test_other_metros(stations: int, minutes: int, seed: int) -> None:
     check_paths(metro(200, stations=stations, minutes=minutes, seed=seed), station_names(stations), minutes)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from sfumato.data.files import read, write
 from sfumato.ground.errors import DataError, ParameterError
+from tests.weights import examples
 
 PEOPLE = pl.DataFrame({"zip": ["02139", "10598"], "name": ["Ann", "Bob"]})
 File = Callable[..., Path]
@@ -150,7 +151,7 @@ def frames(draw: st.DrawFn, *, narrowest: int = 1) -> pl.DataFrame:
     return pl.DataFrame({name: draw(column) for name in names}, schema=dict.fromkeys(names, pl.String))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frame=frames(), name=st.sampled_from(["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.arrow"]))
 def test_text_survives_the_round_trip(tmp_path: Path, frame: pl.DataFrame, name: str) -> None:
     write(frame, tmp_path / name)
@@ -159,7 +160,7 @@ def test_text_survives_the_round_trip(tmp_path: Path, frame: pl.DataFrame, name:
     assert back.equals(frame)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frame=frames(narrowest=2), mark=st.sampled_from([",", ";", "\t", "|"]))
 def test_the_delimiter_of_a_written_file_is_found_again(tmp_path: Path, frame: pl.DataFrame, mark: str) -> None:
     write(frame, tmp_path / "t.csv", delimiter=mark)

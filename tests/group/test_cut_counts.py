@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.errors import ParameterError, PlanError
@@ -18,6 +18,7 @@ from sfumato.group.weighted_cells import JointCells, WeightedCells
 from sfumato.testing.model_kit import classes_of
 from sfumato.testing.source_kit import BrokenSource, Domains, check_added, check_cut_counts, check_same_counts
 from tests.publish.cut_sources import DuckSource, parted, rows_of_cells
+from tests.weights import examples
 
 FIGURES = (ROWS, ("k", (0,)), ("k", (1, 2)))
 SIZES = (4, 3, 5)
@@ -45,26 +46,26 @@ def domains_of(rows: CodedRows) -> Domains:
     return Domains(sizes=[one.size for one in rows.columns], figures=FIGURES, sets=sets)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(coded() | coded(sets=True), st.integers(0, 99))
 def test_rows_pass_the_kit(rows, seed):
     check_cut_counts(rows, domains_of(rows), seed=seed)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(coded() | coded(sets=True), st.integers(1, 4), st.integers(0, 99))
 def test_parts_add_up_to_the_whole(rows, many, seed):
     check_added(parted(rows, many, seed).sources, rows, domains_of(rows), seed=seed)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(coded() | coded(sets=True), st.integers(0, 99))
 def test_an_engine_counts_alike(rows, seed):
     check_cut_counts(DuckSource(rows), domains_of(rows), seed=seed)
     check_same_counts(DuckSource(rows), rows, domains_of(rows), seed=seed)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(coded(), st.integers(0, 99), st.floats(0.01, 3))
 def test_cells_and_real_weights_count_alike(rows, seed, weight):
     shares = {ROWS: np.full(rows.rows, weight)}

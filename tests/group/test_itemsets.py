@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.group.itemsets import Itemsets, violating
@@ -18,6 +18,7 @@ from sfumato.group.transactions import Secret, Transactions
 from tests.brute import itemsets as brute
 from tests.brute import sequences
 from tests.itemized import ITEMS, LIMITS, VALUES, baskets, requests, walks
+from tests.weights import examples
 
 Found = dict[frozenset[str], tuple[int, int]]
 
@@ -50,7 +51,7 @@ def mined(
     return Transactions.of(records, order=order, secret=secrets)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(data=st.data(), table=baskets())
 def test_the_library_finds_what_the_definition_says(data, table):
     records, secrets = table
@@ -61,7 +62,7 @@ def test_the_library_finds_what_the_definition_says(data, table):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), table=baskets(most=12, items="abc"))
 def test_few_items_and_many_rows(data, table):
     """Nearly all sets occur often here, so that the confidence decides."""
@@ -73,7 +74,7 @@ def test_few_items_and_many_rows(data, table):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(), order=st.permutations(ITEMS), l=st.integers(1, 6), k=st.integers(1, 4))
 def test_the_order_of_the_items_and_items_in_no_record_change_nothing(table, order, l, k):
     records, secrets = table
@@ -82,7 +83,7 @@ def test_the_order_of_the_items_and_items_in_no_record_change_nothing(table, ord
     assert told(moved, violating(moved, l=l, k=k, c=0.5)) == told(plain, violating(plain, l=l, k=k, c=0.5))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(most=12), k=st.integers(1, 5), c=st.sampled_from(LIMITS))
 def test_a_shorter_knowledge_finds_the_shorter_ones(table, k, c):
     made = mined(*table)
@@ -91,7 +92,7 @@ def test_a_shorter_knowledge_finds_the_shorter_ones(table, k, c):
         assert told(made, violating(made, l=l, k=k, c=float(c))) == {q: n for q, n in full.items() if len(q) <= l}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(), l=st.integers(1, 4), k=st.integers(1, 3), times=st.integers(2, 4))
 def test_every_row_several_times(table, l, k, times):
     records, secrets = table
@@ -101,7 +102,7 @@ def test_every_row_several_times(table, l, k, times):
     assert found == {q: (rows * times, top * times) for q, (rows, top) in few.items()}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), table=baskets())
 def test_suppressing_one_item_of_each_violation_leaves_none(data, table):
     records, secrets = table
@@ -112,7 +113,7 @@ def test_suppressing_one_item_of_each_violation_leaves_none(data, table):
     assert violating(left, l=l, k=k, c=float(c), values=values).labelled(left.labels) == []
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(), k=st.integers(1, 4), missing=st.sets(st.integers(0, 8)))
 def test_a_row_without_a_secret_is_counted_and_not_watched(table, k, missing):
     records, _ = table
@@ -164,7 +165,7 @@ def test_records_without_items(records):
 # The definitions among themselves.
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), table=walks())
 def test_trajectories_are_sets(data, table):
     """With strictly increasing times, subsequences are subsets: the same violations, and the search finds them all."""
@@ -199,7 +200,7 @@ def test_line_14_as_printed_lets_in_a_set_that_is_not_minimal():
     assert violating(made, l=4, k=2, c=1.0).labelled(made.labels) == [("c3", "d4")]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), table=baskets())
 def test_no_minimal_violation_is_lkc_privacy(data, table):
     """Lemma 4.1."""
@@ -210,7 +211,7 @@ def test_no_minimal_violation_is_lkc_privacy(data, table):
     assert brute.holds_km(records, k, l) == brute.holds_lkc(records, None, l, k, 1)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), table=baskets(), support=st.integers(1, 4), score=st.sampled_from(["ratio", "gain", "loss"]))
 def test_the_greedy_suppression_ends_private(data, table, support, score):
     """Theorem 4.3, and what was frequent keeps its support unless an item of it went."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.group import readings
 from sfumato.group.cells import cells
 from sfumato.group.readings import matched
 from tests.tables import column
+from tests.weights import examples
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), rows=st.integers(1, 30), width=st.integers(1, 4), pairs=st.sampled_from([1, 7, 2**22]))
 def test_both_ways_count_the_same(data, rows, width, pairs):
     def values(name, of):

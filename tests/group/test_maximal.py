@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from prefixspan import PrefixSpan
 
@@ -15,6 +15,7 @@ from sfumato.group.transactions import Transactions
 from tests.brute import itemsets as brute
 from tests.brute import sequences
 from tests.itemized import ITEMS, baskets, walks
+from tests.weights import examples
 
 Counted = dict[frozenset[str], int]
 
@@ -40,21 +41,21 @@ def largest(patterns: Iterable[tuple[int, list[str]]]) -> dict[tuple[str, ...], 
     return kept
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(table=baskets(most=12), support=st.integers(1, 13))
 def test_the_library_finds_what_the_definition_says(table, support):
     records, _ = table
     assert found(Transactions.of(records), support) == expected(records, support)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(most=7, items="abcdefgh"), support=st.integers(1, 4))
 def test_wide_records(table, support):
     records, _ = table
     assert found(Transactions.of(records), support) == expected(records, support)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(), order=st.permutations(ITEMS), support=st.integers(1, 5))
 def test_order_secrets_and_items_in_no_record_change_nothing(table, order, support):
     records, secrets = table
@@ -62,7 +63,7 @@ def test_order_secrets_and_items_in_no_record_change_nothing(table, order, suppo
     assert found(made, support) == expected(records, support)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=walks(most=10), support=st.integers(1, 5))
 def test_trajectories_are_sets(table, support):
     """Maximal frequent sequences by the subsequence relation, in order of time."""
@@ -75,7 +76,7 @@ def test_trajectories_are_sets(table, support):
     assert set(named) == {tuple(map(sequences.label, q)) for q in by_sequences}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=walks(most=14, places="abc", times=7), support=st.integers(1, 5))
 def test_prefixspan_agrees(table, support):
     paths, _ = table
@@ -112,7 +113,7 @@ def test_records_without_items(support):
     assert found(made, support) == {}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(), support=st.integers(1, 4), times=st.integers(2, 3))
 def test_every_row_several_times(table, support, times):
     records, _ = table

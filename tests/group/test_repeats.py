@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from sfumato.group import repeats as module
@@ -16,6 +16,7 @@ from sfumato.group.repeats import Repeats, repeats, singly
 from sfumato.group.transactions import Transactions
 from tests.brute import itemsets as brute
 from tests.itemized import ITEMS, LIMITS, VALUES, baskets
+from tests.weights import examples
 
 tables = baskets(most=14, items="abcd") | baskets()
 seen = st.sampled_from([(), ("flu",), ("hiv", "cold"), ("none",)])
@@ -53,7 +54,7 @@ def check(found: Repeats, records, secrets, values, made: Transactions) -> None:
     assert sums == expected(records, secrets, values)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=tables, values=seen)
 def test_different_records_with_their_times_and_secrets(table, values):
     records, secrets = table
@@ -67,7 +68,7 @@ def test_different_records_with_their_times_and_secrets(table, values):
         assert rows == brute.supported(records, q)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(table=tables, values=seen)
 def test_every_record_once(table, values):
     records, secrets = table
@@ -78,7 +79,7 @@ def test_every_record_once(table, values):
     check(found, records, secrets, values, made)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(table=tables, values=seen, missing=st.sets(st.integers(0, 13)))
 def test_records_without_a_secret(table, values, missing):
     records, _ = table
@@ -87,7 +88,7 @@ def test_records_without_a_secret(table, values, missing):
     check(repeats(made, values), records, secrets, values, made)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=tables,
     values=seen,

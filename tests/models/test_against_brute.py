@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from sfumato.data.table import Table
@@ -39,6 +39,7 @@ from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model, Verdict
 from tests.brute import models as brute
 from tests.brute.readings import completions, known, matching
+from tests.weights import examples
 
 Rows = list[dict[str, str]]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -52,8 +53,8 @@ UNIT = st.fractions(0, 1, max_denominator=12)
 SHARE = UNIT.filter(bool)
 MORE = st.fractions(1, 4, max_denominator=12)
 
-often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-seldom = settings(often, max_examples=25)
+often = examples(60, suppress_health_check=list(HealthCheck))
+seldom = examples(25, suppress_health_check=list(HealthCheck))
 
 
 @st.composite
@@ -376,7 +377,7 @@ def test_a_missing_sensitive_value_as_any_value(case, data, drawn):
 
 
 @pytest.mark.parametrize("case", [*CASES.values(), lambda _: (LKCPrivacy(l=2, k=2, c=0.5, column="s"), None)])
-@settings(seldom, max_examples=3)
+@examples(3, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_table_without_rows_holds(case, data):
     table = Table(frame=pl.DataFrame(schema={"a": pl.String, "s": pl.String}), missing=("?",))

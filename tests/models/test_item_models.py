@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.errors import ParameterError
@@ -17,6 +17,7 @@ from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.rho_uncertainty import RhoUncertainty
 from tests.brute import itemsets as brute
 from tests.itemized import LIMITS, baskets, requests, secrets_of
+from tests.weights import examples
 
 limits = st.sampled_from(LIMITS)
 bounds = st.none() | st.integers(1, 4)
@@ -33,7 +34,7 @@ def surest(records, secrets, sets, values) -> Fraction:
     return max((brute.share(records, secrets, q, value) for q in sets for value in named), default=Fraction(0))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(), k=st.integers(1, 5), m=st.integers(1, 7))
 def test_km_anonymity(table, k, m):
     records, secrets = table
@@ -48,7 +49,7 @@ def test_km_anonymity(table, k, m):
     assert set(map(frozenset, found.labelled(sorted(set().union(*records))))) == bad
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), table=baskets())
 def test_lkc_privacy(data, table):
     records, _ = table
@@ -69,7 +70,7 @@ def test_lkc_privacy(data, table):
         assert (verdict.reached, verdict.limit, verdict.sense) == (pytest.approx(float(share)), float(c), "at most")
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data(), table=baskets(), most=st.integers(1, 7))
 def test_fewer_known_items_can_be_asked_for(data, table, most):
     records, _ = table
@@ -83,7 +84,7 @@ def test_fewer_known_items_can_be_asked_for(data, table, most):
         assert found == brute.minimal_violating(records, watched, min(l, most), k, share, values if watched else ())
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=baskets(items="abcde"), sensitive=st.sets(st.sampled_from("abz"), min_size=1), rho=limits, l=bounds)
 def test_rho_uncertainty(table, sensitive, rho, l):
     records, _ = table
@@ -111,7 +112,7 @@ def inferences(records, sensitive, l) -> dict[tuple[frozenset[str], str], Fracti
     }
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(table=baskets(items="abcde"), rho=limits, l=st.integers(1, 4))
 def test_a_bounded_adversary_infers_no_more(table, rho, l):
     made = Transactions.of(table[0])
@@ -225,7 +226,7 @@ def matching(cells, items, q: frozenset[str]) -> list[int]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(table=starred(), l=st.integers(1, 4), values=st.sampled_from([(), ("hiv",)]))
 def test_what_holds_for_values_holds_where_a_star_may_be_anything(table, l, values):
     """With the strictest k and c that hold for the values at every length up to l, as few rows and as sure a value."""

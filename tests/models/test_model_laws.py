@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.table import Column, Table
@@ -30,6 +30,7 @@ from sfumato.models.presence import DeltaPresence, KMap
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.verdict import Model, one_class
 from sfumato.testing.model_kit import BrokenLaw, check_model, check_removal, check_table, classes_of, pinned
+from tests.weights import examples
 
 SCHEMA = {"a": pl.String, "b": pl.String, "ill": pl.String, "pay": pl.Int64, "wish": pl.String}
 QUASI = ("a", "b")
@@ -107,7 +108,7 @@ def grouped(rows: list[tuple[object, ...]], others: list[tuple[object, ...]], qu
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.name}-{model.columns}")
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(table=TABLES, seed=st.integers(0, 2**32 - 1))
 def test_kit(model: Model, table: tuple[list[tuple[object, ...]], list[tuple[object, ...]]], seed: int) -> None:
     classes = grouped(*table)
@@ -115,7 +116,7 @@ def test_kit(model: Model, table: tuple[list[tuple[object, ...]], list[tuple[obj
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.name}-{model.columns}")
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(table=TABLES, data=st.data())
 def test_order_of_rows_does_not_matter(
     model: Model, table: tuple[list[tuple[object, ...]], list[tuple[object, ...]]], data: st.DataObject
@@ -127,7 +128,7 @@ def test_order_of_rows_does_not_matter(
     assert one.reached == pytest.approx(other.reached)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(table=TABLES, seed=st.integers(0, 2**32 - 1))
 def test_classes_joined_anyhow_keep_models_that_judge_single_classes(
     table: tuple[list[tuple[object, ...]], list[tuple[object, ...]]], seed: int

@@ -11,7 +11,7 @@ from math import exp, inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm
 
@@ -27,6 +27,7 @@ from sfumato.noise import (
     randomized_responses,
 )
 from sfumato.noise.mechanisms import LARGEST, costs, opendp, within
+from tests.weights import examples
 
 FALSE_ALARM = 1e-9
 DRAWS = 20_000
@@ -215,7 +216,7 @@ def test_answers_outside_the_categories_are_refused():
         randomized_responses(["z"], ["a", "b"], epsilon=1)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(budget=BUDGETS, moved=st.integers(1, 1000))
 def test_no_mechanism_costs_more_than_was_declared(budget, moved):
     """Built again at the scale that was used, OpenDP's own privacy map is at most the budget, exactly."""
@@ -231,7 +232,7 @@ def test_no_mechanism_costs_more_than_was_declared(budget, moved):
     assert counts.scale <= moved / budget * (1 + Fraction(1, 10**9)), "no more noise than needed"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(budget=BUDGETS, categories=st.integers(2, 20))
 def test_randomized_answers_never_cost_more(budget, categories):
     names = [str(n) for n in range(categories)]
@@ -240,7 +241,7 @@ def test_randomized_answers_never_cost_more(budget, categories):
     assert event.epsilon == budget
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(budget=BUDGETS, moved=st.floats(1e-3, 1e6), monotonic=st.booleans())
 def test_choices_never_cost_more(budget, moved, monotonic):
     dp = opendp()
@@ -264,7 +265,7 @@ def test_a_mechanism_that_never_meets_the_budget_is_refused():
         within(lambda s: Dear(), Fraction(1), 1, Fraction(1), "epsilon")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     numbers=st.lists(st.integers(0, 20), max_size=12),
     one=st.integers(0, 20),

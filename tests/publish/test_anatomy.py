@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -20,6 +20,7 @@ from sfumato.publish.anatomy import Anatomy
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.table.preparing import prepare
 from sfumato.workflow.kinds.table.table_content import facts
+from tests.weights import examples
 
 PATIENTS = pl.DataFrame(
     {
@@ -75,7 +76,7 @@ def test_identity_is_not_called_protected(bundle: Path):
     assert "quasi-identifiers are published as they were" in (bundle / "report.html").read_text()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data(), kind=st.sampled_from(["distinct", "entropy", "simple", "recursive"]), l=st.integers(2, 3))
 def test_every_group_is_diverse(data, kind, l):
     values = data.draw(st.lists(st.sampled_from("abcde"), min_size=1, max_size=30))

@@ -8,7 +8,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.describe.domains import ObservedDomain
@@ -32,6 +32,7 @@ from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric
 from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import measures
 from tests.tables import PATHS, column
+from tests.weights import examples
 
 MODES = ("plain", "index", "pruning")
 SCORES = ("auto", "information-privacy", "information", "loss-privacy", "loss")
@@ -242,7 +243,7 @@ def trees(problem):
     return [hierarchy.tree() for hierarchy in problem.hierarchies]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problem=problems(models=MODELS[:2], names=("a", "b", "c"), most=16), mode=st.sampled_from(MODES))
 def test_every_step_is_the_best_by_the_definitions(problem, mode):
     found = answer(BottomUp(mode=mode, score="information-privacy"), problem)
@@ -266,7 +267,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(problem=problems(), options=OPTIONS)
 def test_the_three_modes_take_the_same_steps(problem, options):
     first, *others = (answer(BottomUp(mode=mode, **options), problem) for mode in MODES)
@@ -274,7 +275,7 @@ def test_the_three_modes_take_the_same_steps(problem, options):
         assert same(first, other)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(numeric=True, missing=True), options=OPTIONS)
 def test_the_three_modes_agree_on_numbers_and_missing_values(problem, options):
     first, *others = (answer(BottomUp(mode=mode, **options), problem) for mode in MODES)
@@ -282,7 +283,7 @@ def test_the_three_modes_agree_on_numbers_and_missing_values(problem, options):
         assert same(first, other)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     problem=problems(numeric=True, missing=True),
     options=OPTIONS,
@@ -308,7 +309,7 @@ def test_every_result_meets_its_models_and_loses_what_it_says(problem, options, 
         assert len(set(one.labels)) == len(one.labels)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(numeric=True, missing=True, models=MODELS[:2]), options=OPTIONS)
 def test_no_step_that_raises_the_anonymity_is_pruned(problem, options):
     """At every point of the way the pruned search tries exactly the steps that raise it, and no more per column."""

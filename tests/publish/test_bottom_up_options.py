@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -22,6 +22,7 @@ from sfumato.models.judge import judge
 from sfumato.publish.bottom_up import BottomUp
 from sfumato.testing.search_kit import check_outcome
 from tests.publish.test_bottom_up import MISSING, MODES, SCORES, answer, paper, problem_of, problems, same
+from tests.weights import examples
 
 
 def test_steps_beyond_what_is_needed():
@@ -93,7 +94,7 @@ def test_siblings_are_joined_before_their_parent():
     assert found.loss < whole.loss
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(missing=True))
 def test_a_set_is_one_of_siblings(problem):
     found = answer(BottomUp(partial=True, score="loss-privacy"), problem)
@@ -120,7 +121,7 @@ def test_a_value_is_put_out():
     assert dict(zip(found.cut[0].labels, found.cut[0].sizes, strict=True))["*"] == 3.0
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(missing=True), steps=st.sampled_from([None, 100]), partial=st.booleans())
 def test_what_is_put_out_costs_everything(problem, steps, partial):
     found = answer(BottomUp(suppress=True, steps=steps, partial=partial), problem)
@@ -152,7 +153,7 @@ def test_missing_numbers_stay_until_the_last_step():
     assert found.trail.steps[-1].fine[-1] == MISSING
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(numeric=True, missing=True), mode=st.sampled_from(MODES))
 def test_intervals_hold_their_numbers(problem, mode):
     found = answer(BottomUp(mode=mode), problem)
@@ -166,7 +167,7 @@ def test_intervals_hold_their_numbers(problem, mode):
                 assert one.of_code[code] == sum(edge <= number for edge in one.edges)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     problem=problems(numeric=True, missing=True, most=12),
     width=st.integers(2, 4),
@@ -213,7 +214,7 @@ def test_what_it_releases_verifies(tmp_path: Path, options, bounds):
 # Round numbers
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(a=st.integers(-3000, 3000), width=st.integers(1, 4000), shift=st.integers(0, 3))
 def test_the_roundest_number_lies_between(a, width, shift):
     scale = 10**shift

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.table import Table
@@ -41,6 +41,7 @@ from tests.publish.diffgen_tables import behind, exact, injected
 from tests.publish.test_diffgen import TABLES
 from tests.publish.test_marginals import CLASSES, EXACT, ROW, same, table_of
 from tests.publish.test_top_down import problem_of, tables
+from tests.weights import examples
 
 DEMANDS = [
     (),
@@ -80,7 +81,7 @@ def check_top_down(problem: Problem, found: dict[str, CutSource], **options: obj
         assert dict(made.effort) == dict(true.effort)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     table=tables(),
     models=st.sampled_from(DEMANDS),
@@ -134,7 +135,7 @@ def estimated(problem: Problem, weight: np.ndarray | float) -> WeightedCells:
     return WeightedCells(columns=rows.columns, weights=shares)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(table=tables(), k=st.sampled_from([2, 4]), l=st.sampled_from([1, 2, 9]), score=st.sampled_from(["gain", "auto"]))
 def test_rows_that_weigh_a_half_are_as_good_as_rows_if_half_as_many_are_asked_for(table, k, l, score):
     problem = problem_of(table, (LKCPrivacy(l=l, k=k, c=0.9, column="s"), KAnonymity(k=k)))
@@ -185,7 +186,7 @@ def check_diffgen(asked: DiffGen, table, **given_: object) -> None:
         assert same(published(asked, replace(table, counts=source), Work(), injected(**given_)), true), name
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(TABLES, st.integers(1, 8), st.sampled_from(["gini", "max", "gain"]), st.booleans())
 def test_diffgen_says_the_same_from_every_source(table, h, how, loud):
     """Also where the test of emptiness drops records, and where it keeps them all."""
@@ -193,7 +194,7 @@ def test_diffgen_says_the_same_from_every_source(table, h, how, loud):
     check_diffgen(DiffGen(epsilon=1, specializations=h, score=how), table, **more)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(ROW, max_size=20), CLASSES, st.sampled_from(["tree", "naive"]), st.sampled_from(["auto", 2, 3]))
 def test_marginals_say_the_same_from_every_source(rows, classes, structure, attributes):
     table = table_of(rows, classes)

@@ -45,6 +45,7 @@ from tests.publish.diffgen_tables import (
     table_of,
     wanting,
 )
+from tests.weights import examples
 
 HALF = Fraction(1, 2)
 FALSE_ALARM = 6.2
@@ -170,7 +171,7 @@ TABLES = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     TABLES,
     st.fractions(Fraction(1, 50), 5),
@@ -188,7 +189,7 @@ def test_every_part_of_epsilon_is_accounted_for(table, epsilon, h, how, consiste
     assert h == "auto" or len(made.steps) <= h
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(TABLES, st.integers(1, 8))
 def test_steps_are_paid_as_the_thesis_says(table, h):
     made = released(DiffGen(epsilon=1, specializations=h, score="max"), table)
@@ -212,7 +213,7 @@ def test_a_purse_gives_no_more_than_it_has():
 # Nothing but noise depends on the records.
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     TABLES, st.integers(1, 9), st.lists(st.integers(0, 60), min_size=40, max_size=40), st.sampled_from(["gini", "max"])
 )
@@ -254,7 +255,7 @@ def literal(table: PrivateTable, made: NoisyTable) -> dict[tuple[str, ...], list
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TABLES, st.integers(1, 10), st.sampled_from(["max", "gain", "gini"]))
 def test_counts_are_those_of_the_published_cut(table, h, how):
     which = [a.name for a in table.attributes if a.kind != "set"] or ["age"]
@@ -265,7 +266,7 @@ def test_counts_are_those_of_the_published_cut(table, h, how):
         assert groups(made) == literal(one, made)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TABLES, st.integers(1, 6), st.sampled_from(["gini", "max"]))
 def test_sets_stay_true_to_their_nodes(table, h, how):
     """Without noise no record is lost, and each set's label names exactly the nodes of a cut that cover its items."""
@@ -333,7 +334,7 @@ def test_the_children_of_sets_are_disjoint_so_max_keeps_its_sensitivity():
     assert column.table(0).sum() == table.rows
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), max_size=30))
 def test_split_points_are_scored_on_both_sides(rows):
     numbers = of_numbers("n", 0, 20, 1, [x for x, _ in rows])
@@ -393,7 +394,7 @@ def literal_impurity(groups_: dict[object, list[int]]) -> float:
     return sum(sum(c) - sum(x * x for x in c) / sum(c) for c in groups_.values() if sum(c))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TABLES, st.integers(0, 4))
 def test_gini_is_the_impurity_of_all_leaves_after_each_choice(table, h):
     """Every score against a literal regrouping of all records; one record more moves all of them down by 0 to 2."""

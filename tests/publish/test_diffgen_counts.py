@@ -6,12 +6,13 @@ from fractions import Fraction
 from math import sqrt
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.publish.diffgen.consistent import consistent
 from sfumato.publish.diffgen.diffgen_noise import count
 from tests.publish.test_diffgen import FALSE_ALARM
+from tests.weights import examples
 
 
 def projected(values, weights, total):
@@ -23,7 +24,7 @@ def projected(values, weights, total):
     return np.maximum(values - weights * low, 0)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(st.lists(st.integers(1, 3), max_size=3), st.data())
 def test_counts_add_up_and_lose_their_bias(fans, data):
     parents, size = [], 1

@@ -7,7 +7,7 @@ from math import exp, log, log1p, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.errors import ParameterError
@@ -23,6 +23,7 @@ from tests.publish.diffgen_tables import (
     private,
 )
 from tests.publish.test_diffgen import FALSE_ALARM, groups, literal
+from tests.weights import examples
 
 
 @given(st.fractions(Fraction(1, 1000), 10))
@@ -87,7 +88,7 @@ def test_passing_is_the_tail_of_the_noise_and_the_test_stays_private(e, least):
     assert (1 - p) <= exp(e) * (1 - with_one) * (1 + 1e-9) or with_one > 1
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(st.integers(1, 3), st.integers(0, 1), st.data())
 def test_every_empty_partition_can_pass_and_no_other(m, first, data):
     last, parents = 2**m - 1, 3

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sfumato.ground.errors import Infeasible
@@ -36,6 +36,7 @@ from tests.item_problems import (
     walk_parts,
     watched,
 )
+from tests.weights import examples
 
 BOTH = (Trajectory(support=2), Sets(by="generalization"))
 
@@ -69,7 +70,7 @@ def or_infeasible(parts, models, secret, algorithm):
     return outcome
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     data=st.data(),
     part=set_parts(tree=True),
@@ -86,7 +87,7 @@ def test_sets_with_a_tree(data, part, l, k, c, values, support):
         checked([part], [model], secret, algorithm)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), part=walk_parts(), l=st.integers(1, 4), k=st.integers(1, 4), c=limits, values=watched)
 def test_paths_with_trees_over_places_and_times(data, part, l, k, c, values):
     secret = data.draw(secrets_for(part.records))
@@ -95,7 +96,7 @@ def test_paths_with_trees_over_places_and_times(data, part, l, k, c, values):
         checked([part], [model], secret, algorithm)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     data=st.data(),
     part=walk_parts(places="ab") | set_parts(items="abcde", tree=True),
@@ -112,7 +113,7 @@ def test_two_models_at_once(data, part, l, k, c, m, more):
         checked([part], models, secret, algorithm)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     data=st.data(),
     parts=mixed_parts(),
@@ -136,7 +137,7 @@ def owner_of_shown(parts: list[Part], label: str) -> Part:
     return next((part for part in parts if part.closed and label.startswith(f"{part.name}=")), parts[-1])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), parts=mixed_parts(), l=st.integers(1, 3), k=st.integers(1, 3), c=limits, values=watched)
 def test_a_table_beside_a_path_by_apriori(data, parts, l, k, c, values):
     parts = [with_tree(part) for part in parts]
@@ -153,7 +154,7 @@ def with_tree(part: Part) -> Part:
     return cell_part(part.name, cells, part.on[0], dict.fromkeys(part.on[0], ()))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     data=st.data(),
     parts=mixed_parts(),
@@ -169,7 +170,7 @@ def test_a_table_beside_a_path_with_two_models(data, parts, l, k, c, m, more):
     or_infeasible(parts, models, secret, Trajectory(support=2))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), part=set_parts(tree=True) | walk_parts(), k=st.integers(1, 3), m=st.integers(1, 4))
 def test_nothing_rises_where_nothing_violates(data, part, k, m):
     records = part.records * k
@@ -182,7 +183,7 @@ def test_nothing_rises_where_nothing_violates(data, part, k, m):
         assert not outcome.shown.penalty.any()
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(part=set_parts(tree=True) | walk_parts(), k=st.integers(1, 4), m=st.integers(1, 3))
 def test_what_can_rise_is_not_left_out(part, k, m):
     """With at least k records that are not empty nothing has to go: the root stands for all."""
@@ -271,7 +272,7 @@ def test_showing_again_is_as_before():
     assert cover.shown().to.tolist() == before.to.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data(), part=walk_parts(places="abcd", most=5))
 def test_any_steps_leave_a_partition_and_rise_as_little_as_possible(data, part):
     space = part.space(0)
@@ -330,7 +331,7 @@ def test_two_nodes_of_one_name_under_one_name_are_told_apart():
     assert len(set(axis.named(np.array(nodes, np.int32)))) == 2
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data())
 @example(data=None)
 def test_the_node_above_covers_more(data):

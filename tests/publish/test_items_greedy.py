@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.errors import ParameterError, PlanError
@@ -36,11 +36,12 @@ from tests.item_problems import (
     watched,
 )
 from tests.itemized import ITEMS
+from tests.weights import examples
 
 THESIS = ("ratio", "gain", "loss")
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     data=st.data(),
     part=set_parts(),
@@ -68,7 +69,7 @@ def test_every_score_is_the_literal_algorithm(data, part, order, l, k, c, values
         assert (same.steps, released(same)) == (outcome.steps, left)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data(), part=set_parts(), l=st.integers(1, 4), k=st.integers(1, 4), c=limits, support=st.integers(1, 4))
 def test_steps_tell_gains_losses_and_what_is_left(data, part, l, k, c, support):
     secret = data.draw(secrets_for(part.records))
@@ -87,7 +88,7 @@ def test_steps_tell_gains_losses_and_what_is_left(data, part, l, k, c, support):
     assert not bad
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     data=st.data(),
     part=set_parts(),
@@ -142,7 +143,7 @@ def test_cheapest_scores():
     assert (found[0], found[2], found[3]) == (1.5, 0.5, -1)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     data=st.data(),
     part=set_parts(),
@@ -163,7 +164,7 @@ def test_what_is_kept_has_its_true_support(data, part, l, k, c, score):
     assert not set(outcome.shown.labels) & {step.label for step in outcome.steps}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     part=set_parts(items="abcde"),
     rho=limits,
@@ -187,7 +188,7 @@ def test_rho_uncertainty_and_km_anonymity_at_once(part, rho, bound, k, m, score,
             assert brute.supported(after, q) == brute.supported(part.records, q)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     data=st.data(),
     part=walk_parts(),
@@ -206,7 +207,7 @@ def test_two_models_at_once_without_trees_used(data, part, l, k, m, more, c):
     assert {step.action for step in outcome.steps} <= {"suppress"}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(part=set_parts(), k=st.integers(1, 4), m=st.integers(1, 3))
 def test_nothing_happens_where_nothing_violates(part, k, m):
     records = part.records * k
@@ -217,7 +218,7 @@ def test_nothing_happens_where_nothing_violates(part, k, m):
     assert outcome.effort["rounds"] == 0
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), part=set_parts(), k=st.integers(1, 4), support=st.integers(1, 3), mined=st.booleans())
 def test_links_count_living_sets(data, part, k, support, mined):
     """After any removals the counts are those of a recount."""

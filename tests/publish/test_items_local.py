@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.work import Work
@@ -25,6 +25,7 @@ from tests.item_problems import (
     watched,
 )
 from tests.itemized import ITEMS
+from tests.weights import examples
 
 
 def left(problem, outcome):
@@ -38,7 +39,7 @@ def left(problem, outcome):
     return rows
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     data=st.data(),
     part=set_parts(),
@@ -63,7 +64,7 @@ def test_the_release_satisfies_the_definition(data, part, l, k, c, values, suppo
     assert (same.steps, released(same)) == (outcome.steps, after)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data(), part=set_parts(), l=st.integers(1, 4), k=st.integers(1, 4), c=limits)
 def test_only_records_with_a_violating_set_lose_an_item(data, part, l, k, c):
     """In the first round; later rounds look at what the first has left."""
@@ -79,7 +80,7 @@ def test_only_records_with_a_violating_set_lose_an_item(data, part, l, k, c):
         assert all(not q <= new for q in bad for new in released(outcome))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     data=st.data(),
     part=walk_parts() | set_parts(items="abcde", tree=True),
@@ -99,7 +100,7 @@ def test_two_models_at_once_where_there_are_trees(data, part, l, k, c, m, more):
     assert after == left(problem, outcome)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     data=st.data(),
     part=walk_parts() | set_parts(items="abcde", tree=True),
@@ -131,7 +132,7 @@ def test_after_the_last_local_round_the_search_goes_on_everywhere(data, part, ro
         assert (whole.steps, released(whole)) == (outcome.steps, after)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(part=set_parts(), k=st.integers(1, 4), m=st.integers(1, 3))
 def test_nothing_happens_where_nothing_violates(part, k, m):
     records = part.records * k

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.describe.domains import ObservedDomain
@@ -42,6 +42,7 @@ from sfumato.utility.class_metrics import ClassificationMetric, Discernibility
 from sfumato.utility.view import measures
 from tests.publish.test_optimal import METRICS
 from tests.tables import column
+from tests.weights import examples
 
 PATHS = {
     "a": {"a1": ("A", "AB"), "a2": ("A", "AB"), "b1": ("B", "AB"), "c1": ("C", "CC"), "c2": ("C", "CC")},
@@ -224,7 +225,7 @@ def compare(made: Made, models, metric, expected: float, *, output: Any = "boxes
     check_outcome(problem, found)
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(
     made=tables(),
     models=st.lists(st.sampled_from(SIMPLE), min_size=1, max_size=2, unique=True),
@@ -239,7 +240,7 @@ def test_equals_all_sets_of_cuts(made, models, metric, share, suppressed, exempt
     compare(made, tuple(models), metric, expected, limit=limit, suppressed=suppressed, exempt=exempt)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     made=tables(),
     model=st.sampled_from(SIMPLE),
@@ -252,7 +253,7 @@ def test_hierarchy_values_equal_all_sets_of_cuts_that_read_apart(made, model, me
     compare(made, (model,), metric, expected, output="hierarchy", limit=limit)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     made=tables(most=12),
     models=st.sampled_from(ACCEPTED),
@@ -282,7 +283,7 @@ def test_every_model_and_metric_beats_every_other_set(made, models, metric, shar
     check_outcome(problem, found)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(made=tables(), models=st.sampled_from(ACCEPTED), metric=st.sampled_from(NARROW), share=st.sampled_from([0, 0.3]))
 def test_it_loses_no_more_than_the_full_domain_optimum(made, models, metric, share):
     """Every level of a hierarchy is a set of intervals of the order along it."""
@@ -296,7 +297,7 @@ def test_it_loses_no_more_than_the_full_domain_optimum(made, models, metric, sha
     assert run(problem, Work()).loss <= whole.loss + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     made=tables(),
     models=st.sampled_from(ACCEPTED),
@@ -324,7 +325,7 @@ def test_bounds_and_promises_of_any_node_are_kept(made, models, metric, share, d
             assert found.loss[open_[bits.index(True)]] <= loss + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(made=tables(), metric=st.sampled_from([LossMetric(), NCP(), Precision()]), data=st.data())
 def test_intervals_cost_what_their_labels_cost(made, metric, data):
     problem = made.problem((KAnonymity(k=2),), metric)
@@ -360,7 +361,7 @@ def matches(one: tuple[str | None, ...], other: tuple[str | None, ...]) -> bool:
     return all(x == y or x is None or y is None for x, y in zip(one, other, strict=True))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(made=tables(), share=st.sampled_from([0.0, 0.3]), k=st.integers(2, 4))
 def test_missing_values_as_wildcards(made, share, k):
     """A class passes if k rows could be taken for one of its own; what fails is removed until nothing does."""

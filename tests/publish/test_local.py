@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -35,6 +35,7 @@ from sfumato.testing.search_kit import check_outcome, check_same
 from sfumato.utility.cell_metrics import NCP, LossMetric
 from tests.shared_data import adult_problem
 from tests.tables import column, problem_cells, quasi_rows
+from tests.weights import examples
 
 MODELS = [
     (KAnonymity(k=2),),
@@ -57,7 +58,7 @@ def problem_of(quasi, sensitive, models, *, rows: bool = False, **more) -> Probl
     return Problem(cells=cells.classes, hierarchies=hierarchies, models=models, metric=LossMetric(), target="y", **more)
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(
     quasi=quasi_rows(most=25),
     data=st.data(),
@@ -87,7 +88,7 @@ def test_every_class_passes_and_labels_cover(quasi, data, models, way, limit, ro
             assert label in {level.labels[level.parent[code]] for level in hierarchy.levels}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     quasi=quasi_rows(most=20, columns=2),
     data=st.data(),
@@ -109,7 +110,7 @@ def test_starred_rows_are_published_and_pass(quasi, data, models, way, share, ex
     check_outcome(problem, found)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(quasi=quasi_rows(most=25, columns=2), k=st.integers(1, 4))
 def test_never_worse_than_the_optimum_it_starts_from(quasi, k):
     many = len(next(iter(quasi.values())))
@@ -130,7 +131,7 @@ def test_cell_suppression_shows_one_level_or_stars():
     check_outcome(problem, found)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(costs=st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=1, max_size=3))
 def test_nodes_come_once_and_cheapest_first(costs):
     sums = [np.cumsum(np.array(steps, float)) for steps in costs]
@@ -140,7 +141,7 @@ def test_nodes_come_once_and_cheapest_first(costs):
     assert all(a <= b + 1e-9 for a, b in itertools.pairwise(prices))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     held=st.lists(st.integers(0, 9), min_size=3, max_size=3),
     whole=st.lists(st.integers(1, 9), min_size=3, max_size=3),

@@ -34,6 +34,7 @@ from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable, gri
 from sfumato.verification.private_checks import fits
 from sfumato.workflow.kinds.private.private_rows import stated_domains
 from tests.tables import column
+from tests.weights import examples
 
 TREE = {"a1": ("A", "AB"), "a2": ("A", "AB"), "b1": ("B", "AB"), "c1": ("C", "CC"), "c2": ("C", "CC")}
 LOW, HIGH, GRID = 0.0, 40.0, 1.0
@@ -135,14 +136,14 @@ def same(one: NoisyTable, other: NoisyTable) -> bool:
 # What is read, and what it costs.
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(rows=st.lists(ROW, max_size=12), epsilon=st.fractions("1/1000", 20), options=OPTIONS, classes=CLASSES)
 def test_the_event_adds_up_exactly(rows, epsilon, options, classes):
     made = Marginals(epsilon=epsilon, **options)(table_of(rows, classes), Work())
     assert epsilon_of(made.event) == epsilon
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     rows=st.lists(ROW, max_size=12),
     more=ROW,
@@ -182,7 +183,7 @@ def test_shares_leave_nothing_and_are_all_positive(steps, epsilon, classes, tree
     assert one.marginal >= epsilon / (2 * steps)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), max_size=14))
 def test_dependence_is_its_definition_and_moves_by_less_than_2(rows):
     def of(given):
@@ -252,7 +253,7 @@ def test_nearest_is_the_projection(values, totals):
             assert (away[made[:, c] == 0] <= level[0] + 1e-9).all()
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.floats(0, 50))
 def test_the_model_agrees_with_itself(seed, kinds, scale):
     """Classes add up to the same totals everywhere; an attribute's margin is the same from its own and its child."""
@@ -315,7 +316,7 @@ def labels_fit(made, table):
     assert len(np.unique(made.keys, axis=1).T) == made.keys.shape[1]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(rows=st.lists(ROW, max_size=12), options=OPTIONS, classes=CLASSES, answers=st.integers(0, 10**6))
 def test_labels_lie_in_the_declared_domains(rows, options, classes, answers):
     table = table_of(rows, classes)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -15,6 +15,7 @@ from sfumato.ground.chance import Chance
 from sfumato.publish.microaggregation import halved, lost_variance, mdav
 from sfumato.workflow.plan.plan import ColumnPlan
 from tests.shared_data import shared
+from tests.weights import examples
 
 
 def literal_mdav(points: list[tuple[float, ...]], k: int) -> list[set[int]]:
@@ -45,7 +46,7 @@ def literal_mdav(points: list[tuple[float, ...]], k: int) -> list[set[int]]:
     return made + ([set(left)] if left else [])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(rows=st.integers(1, 40), k=st.integers(1, 5), seed=st.integers(0, 10**6))
 def test_equals_the_literal_algorithm(rows, k, seed):
     points = Chance(seed=seed).generator().normal(size=(rows, 2))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -21,6 +21,7 @@ from sfumato.publish.problem import Problem
 from sfumato.utility.cell_metrics import NCP, LossMetric
 from tests.shared_data import adult_problem
 from tests.tables import problem_cells, quasi_rows
+from tests.weights import examples
 
 MODELS = [
     (KAnonymity(k=2),),
@@ -37,7 +38,7 @@ def problem_of(quasi, sensitive, models) -> Problem:
     return Problem(cells=cells.classes, hierarchies=hierarchies, models=models, metric=LossMetric(), target="y")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(quasi=quasi_rows(most=25), data=st.data(), models=st.sampled_from(MODELS))
 def test_every_group_passes_and_labels_cover(quasi, data, models):
     rows = len(next(iter(quasi.values())))
@@ -133,7 +134,7 @@ def test_models_that_it_cannot_judge_are_refused():
         mondrian(problem_of({"a": ["a1", "a2"]}, list("12"), (KAnonymity(k=3),)), Work())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(quasi=quasi_rows(most=25, columns=2), k=st.integers(2, 4))
 def test_groups_have_k_rows_and_those_that_read_alike_are_one_class(quasi, k):
     rows = len(quasi["a"])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.work import Work
@@ -14,6 +14,7 @@ from sfumato.models import KAnonymity
 from sfumato.publish.mondrian import Mondrian
 from sfumato.publish.order import ranks
 from tests.publish.mondrian_tables import groups_of, mixed_rows, problem_of
+from tests.weights import examples
 
 
 def groups(quasi, k, **options):
@@ -26,7 +27,7 @@ def most_copies(rows) -> int:
     return max(Counter(rows).values())
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(quasi=mixed_rows(most=40), k=st.integers(1, 5), choose=st.sampled_from(["width", "metric", "gain"]))
 @pytest.mark.parametrize("cut", ["balanced", "any"])
 def test_strict_groups_have_at_most_m_plus_2d_times_k_minus_1_rows(cut, quasi, k, choose):
@@ -37,7 +38,7 @@ def test_strict_groups_have_at_most_m_plus_2d_times_k_minus_1_rows(cut, quasi, k
         assert k <= len(rows) <= most_copies(rows) + 2 * len(quasi) * (k - 1)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(quasi=mixed_rows(most=40), k=st.integers(1, 5), choose=st.sampled_from(["width", "metric", "gain"]))
 @pytest.mark.parametrize("cut", ["balanced", "median", "any"])
 def test_relaxed_groups_have_at_most_2k_minus_1_rows(cut, quasi, k, choose):
@@ -47,7 +48,7 @@ def test_relaxed_groups_have_at_most_2k_minus_1_rows(cut, quasi, k, choose):
     assert all(k <= len(rows) <= 2 * k - 1 for rows in found)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(quasi=mixed_rows(most=40, columns=("n",)), k=st.integers(1, 5))
 def test_median_cuts_of_one_column_leave_at_most_2m_plus_2k_minus_3_rows(quasi, k):
     """At least half of the rows reach up to the median; if fewer than k lie above, the rest of them has its value."""
@@ -57,7 +58,7 @@ def test_median_cuts_of_one_column_leave_at_most_2m_plus_2k_minus_3_rows(quasi, 
     assert all(k <= len(rows) <= max(2 * k - 1, 2 * most_copies(rows) + 2 * k - 3) for rows in found)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(order=st.permutations(range(10)), k=st.integers(1, 5))
 def test_median_cuts_leave_at_most_2k_minus_1_rows_where_no_value_comes_twice(order, k):
     quasi = {"n": [str(n) for n in range(10)], "m": [str(n) for n in order]}
@@ -108,7 +109,7 @@ def position(problem, column):
     return [None if np.isnan(x) else float((x - low) / max(high - low, 1e-300)) for x in values]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(quasi=mixed_rows(most=40), k=st.integers(1, 4))
 def test_the_classic_options_give_the_groups_of_a_literal_recursion(quasi, k):
     if len(next(iter(quasi.values()))) < k:

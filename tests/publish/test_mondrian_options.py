@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -28,6 +28,7 @@ from sfumato.publish.problem import Problem
 from sfumato.testing.search_kit import check_outcome
 from sfumato.utility.class_metrics import Discernibility
 from tests.publish.mondrian_tables import MISSING, TREES, groups_of, mixed_rows, problem_of
+from tests.weights import examples
 
 MODELS = [
     (KAnonymity(k=2),),
@@ -49,7 +50,7 @@ OPTIONS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(quasi=mixed_rows(), data=st.data(), models=st.sampled_from(MODELS), options=st.sampled_from(OPTIONS))
 def test_in_every_mode_groups_pass_and_labels_cover(quasi, data, models, options):
     problem, made = drawn(quasi, data, models, options)
@@ -86,7 +87,7 @@ def above(problem: Problem, column: int, code: int) -> set[str]:
     return {*found, *(f"{label} (level {number})" for number, label in enumerate(found))}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     quasi=mixed_rows(most=20),
     data=st.data(),
@@ -157,7 +158,7 @@ def bits(values) -> float:
     return sum(-many * log2(many / len(values)) for many in Counter(values).values())
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(quasi=mixed_rows(most=16, missing=False), data=st.data(), order=st.sampled_from(["taxonomy", "ordered"]))
 def test_the_cut_with_the_highest_information_gain_is_taken(quasi, data, order):
     """With k above a third of the rows there is one cut at most; a literal search over all of them gains no more."""
@@ -249,7 +250,7 @@ def test_a_metric_without_a_cost_per_label_is_served_by_the_loss_metric():
     assert one.ids.tolist() == two.ids.tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(quasi=mixed_rows(most=32), k=st.integers(2, 4), options=st.sampled_from([o for o in OPTIONS if o["strict"]]))
 def test_cuts_that_are_tried_out_never_lose_more_than_those_that_only_look_best(quasi, k, options):
     """The first trial of a group is the cut that looks best, so its end is the worst that can be taken."""

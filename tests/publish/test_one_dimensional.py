@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -31,6 +31,7 @@ from sfumato.publish.problem import Problem
 from sfumato.testing.search_kit import check_outcome
 from sfumato.utility.cell_metrics import LossMetric
 from tests.tables import column, problem_cells, quasi_rows
+from tests.weights import examples
 
 MODELS = [
     (KAnonymity(k=3),),
@@ -67,7 +68,7 @@ def test_idistance_orders_rays_by_their_reference():
     assert abs(near[0] - far[0]) > 1
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(codes=st.lists(st.integers(0, 5), min_size=1, max_size=40), size=st.integers(1, 5), data=st.data())
 def test_groups_of_different_are_as_many_as_can_be(codes, size, data):
     counts = Counter(codes)
@@ -88,7 +89,7 @@ def test_groups_of_different_are_as_many_as_can_be(codes, size, data):
         assert len(held) == len(codes)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     quasi=quasi_rows(most=25),
     data=st.data(),

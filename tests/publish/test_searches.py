@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.describe.domains import ObservedDomain
@@ -30,6 +30,7 @@ from sfumato.testing.search_kit import BrokenSearch, check_problem, check_search
 from sfumato.utility.cell_metrics import Height, LossMetric
 from tests.publish.test_optimal import METRICS, MODELS, literal
 from tests.tables import column, problem_cells, quasi_rows
+from tests.weights import examples
 
 COMPLETE = [optimal, samarati, incognito]
 HEURISTIC = [datafly, greedy]
@@ -69,21 +70,21 @@ def tiny(*, models=None, limit: int = 0, metric=None) -> Problem:
 
 
 @pytest.mark.parametrize("run", COMPLETE, ids=lambda run: run.__name__)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(problem=problems())
 def test_complete_searches_keep_the_kit(run, problem):
     assert check_search(run, [problem]) == 1
 
 
 @pytest.mark.parametrize("run", HEURISTIC, ids=lambda run: run.__name__)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(problem=problems())
 def test_heuristics_keep_the_kit(run, problem):
     """They find something wherever something fits if coarser nodes than feasible ones are feasible."""
     assert check_search(run, [problem], complete=Checker(problem).monotone) == 1
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(problem=problems())
 def test_incognito_knows_every_feasible_node(problem):
     found = feasible_nodes(problem, Work())
@@ -91,7 +92,7 @@ def test_incognito_knows_every_feasible_node(problem):
     assert min(found.checked, found.pruned_by_closure, found.tagged, found.rolled_up) >= 0
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(problem=problems())
 def test_samarati_knows_every_minimal_node(problem):
     expected = literal(problem)
@@ -107,7 +108,7 @@ def test_samarati_knows_every_minimal_node(problem):
     assert found.best.loss.value == pytest.approx(least, abs=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(problem=problems())
 def test_the_greedy_bound_is_never_above_the_optimum(problem):
     expected = literal(problem)
@@ -122,7 +123,7 @@ def test_the_greedy_bound_is_never_above_the_optimum(problem):
     assert not found.proven
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(problem=problems())
 def test_the_monotone_part_is_necessary_and_monotone(problem):
     part = monotone_part(problem)
@@ -138,7 +139,7 @@ def test_the_monotone_part_is_necessary_and_monotone(problem):
                 assert (*node[:c], node[c] + 1, *node[c + 1 :]) in allowed
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(), data=st.data())
 def test_a_raised_problem_is_feasible_where_the_whole_one_is(problem, data):
     root = tuple(data.draw(st.integers(0, h.height)) for h in problem.hierarchies)

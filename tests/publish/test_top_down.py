@@ -9,7 +9,7 @@ from math import log2
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.table import Table
@@ -41,6 +41,7 @@ from sfumato.utility.cell_metrics import LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility
 from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import measures
+from tests.weights import examples
 
 PATHS = {
     "a": Paths(
@@ -245,7 +246,7 @@ class Twin:
                 return steps, [self.cut(c) for c in range(len(self.nodes))]
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250, whole=True)
 @given(
     table=tables(),
     models=st.sampled_from(MODELS),
@@ -269,7 +270,7 @@ def test_it_is_what_the_definition_says(table, models, score, reading, declared)
     check_same(found, TopDown(score=score)(problem, Work()))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150, whole=True)
 @given(
     table=tables(most=30),
     models=st.sampled_from(MODELS),
@@ -287,7 +288,7 @@ def test_counting_only_what_changes_says_the_same_as_judging_the_whole_table(tab
     assert quick.effort["tested"] == slow.effort["tested"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(table=tables(most=30), models=st.sampled_from(MODELS[7:12]))
 def test_sorting_combinations_says_the_same_as_counting_them(table, models):
     problem = problem_of(table, models)
@@ -300,7 +301,7 @@ def test_sorting_combinations_says_the_same_as_counting_them(table, models):
         assert TopDown()(problem, Work()).trail == quick.trail
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     table=tables(),
     metric=st.sampled_from(

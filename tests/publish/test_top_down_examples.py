@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -34,6 +34,7 @@ from sfumato.utility.cell_metrics import LossMetric
 from sfumato.utility.view import measures
 from tests.golden.test_g02_g03 import G3, LKC, PUBLISHED
 from tests.publish.test_top_down import MODELS, PATHS, problem_of, tables
+from tests.weights import examples
 
 AGES = Grown(low=1, high=99)
 
@@ -107,7 +108,7 @@ def test_g3_with_the_best_valid_split():
     assert {row: (finer.get(j, j), s, ages[a]) for row, (j, s, a) in shown.items()} == PUBLISHED
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(table=tables(most=30), models=st.sampled_from(MODELS), score=st.sampled_from(["gain", "discernibility"]))
 def test_another_split_is_tried_only_where_the_best_one_is_refused(table, models, score):
     problem = problem_of(table, models)
@@ -216,7 +217,7 @@ def test_it_loses_less_than_the_full_domain_optimum_of_the_same_model():
     assert TopDown()(problem, Work()).loss < optimal(problem, Work()).loss
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(a=st.integers(-100_000, 100_000), more=st.integers(1, 100_000), scale=st.sampled_from([1, 10, 100, 1000]))
 def test_edges_are_the_roundest_numbers(a, more, scale):
     """Compared with a search through all numbers of that many decimals."""

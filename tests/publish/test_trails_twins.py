@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sfumato.data.table import Table
@@ -32,6 +32,7 @@ from tests.brute import trees as brute
 from tests.brute.bottom_up import bottom_up
 from tests.brute.top_down import top_down
 from tests.brute.trees import MISSING, Found, Line, Requirement, Tree
+from tests.weights import examples
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def same(sample: Sample, problem: Problem, outcome: Outcome, twin: Found) -> Non
     assert [one.loss for one in outcome.trail.steps][-1:] in ([], [pytest.approx(outcome.loss)])
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     sample=st.one_of(samples(), st.integers(0, 2**40).map(seeded)),
     name=st.sampled_from(REQUIREMENTS),
@@ -226,7 +227,7 @@ def test_top_down_takes_the_steps_of_its_twin(sample: Sample, name: str, score: 
     same(sample, problem, TopDown(score=score, steps=steps)(problem, Work()), twin)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     sample=st.one_of(samples(most=7), st.integers(0, 2**40).map(seeded)),
     name=st.sampled_from(REQUIREMENTS),

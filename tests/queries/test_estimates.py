@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -33,6 +33,7 @@ from sfumato.queries.queryable import (
     queryable,
     texts_in,
 )
+from tests.weights import examples
 
 FALSE_ALARM = 1e-9
 CELLS = st.one_of(
@@ -75,7 +76,7 @@ def exactly_drawn(counts, *, epsilon, sensitivity=1, what=""):
     return Noisy(values=np.asarray(counts), event=Pure(epsilon=epsilon), scale=1e-9, law="laplace")
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(rows=ROWS, bounds=BOUNDS)
 def test_without_noise_the_answers_are_those_of_the_definition(rows, bounds):
     found = parts(rows, bounds)
@@ -92,7 +93,7 @@ def test_without_noise_the_answers_are_those_of_the_definition(rows, bounds):
             assert variances[g] == pytest.approx(np.var(clamped), abs=(bounds[1] - bounds[0]) ** 2 * 1e-6)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(rows=ROWS, one=st.tuples(CELLS, WORDS), at=st.integers(0, 12), bounds=BOUNDS)
 def test_one_record_moves_what_is_noised_by_no_more_than_stated(rows, one, at, bounds):
     """Whatever the record says: the whole numbers that get noise move by the stated sensitivity at most, exactly."""
@@ -164,7 +165,7 @@ def test_quantiles_of_odd_tables_stay_within_the_bounds(numbers, share):
         assert found.low[0] <= min(numbers[0], 100) <= found.high[0]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(numbers=st.lists(st.integers(0, 9), max_size=9), share=st.sampled_from([0.0, 0.25, 0.5, 1.0]))
 def test_without_noise_the_ends_hold_every_quantile(numbers, share):
     """An end is a candidate whose rank does not pass that of the quantile."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import duckdb
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.table import Table
 from sfumato.ground.errors import ParameterError
 from sfumato.queries.conditions import Among, Both, Compare, Either, Not, columns_of, holding
 from sfumato.queries.sql import parse_condition, parse_question
+from tests.weights import examples
 
 
 def test_a_whole_statement():
@@ -142,7 +143,7 @@ CONDITIONS = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     sql=CONDITIONS,
     rows=st.lists(

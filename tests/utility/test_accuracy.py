@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
@@ -23,6 +23,7 @@ from sfumato.utility.cell_metrics import LossMetric
 from sfumato.utility.label_features import Words, covered
 from sfumato.utility.view import measures
 from tests.tables import PATHS, column, hierarchy
+from tests.weights import examples
 
 
 def counted(rows: dict[str, list[str]], target: list[str], *, missing: tuple[str, ...] = ()) -> tuple[Problem, Cells]:
@@ -160,7 +161,7 @@ def test_what_is_not_possible_is_refused():
     assert accuracy(lonely, at(lonely, (0,))).original == 0.0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_a_label_covers_what_it_says(data):
     """Every row of the cover adds up to 1 and holds the true values; ranges and nodes hold all that lies inside."""

@@ -7,7 +7,7 @@ from statistics import fmean, median
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.chance import Chance
@@ -33,6 +33,7 @@ from tests.item_problems import (
     shown_as,
     walk_parts,
 )
+from tests.weights import examples
 
 WAYS = [
     Trajectory(support=2, generalize="never"),
@@ -80,7 +81,7 @@ def made(draw: st.DrawFn, ways=tuple(WAYS)) -> Made:
     return Made([part], [model], secret, draw(st.sampled_from(ways)))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(release=made(), support=st.integers(1, 4))
 def test_frequent_sets_by_the_definition(release, support):
     found = frequent_sets(release.view, support)
@@ -99,7 +100,7 @@ def test_frequent_sets_by_the_definition(release, support):
     assert found.changes.tolist() == pytest.approx([abs(new - old) / old for k, c, new, old in rows if k and not c])
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     data=st.data(),
     part=set_parts(),
@@ -122,7 +123,7 @@ def test_the_lost_share_of_a_suppression(data, part, l, k, c, support, scope):
         assert not found.changes.any()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(release=made())
 def test_the_certainty_penalty_is_the_mean_over_entries(release):
     assert certainty_penalty(release.view) == pytest.approx(float(literal_penalty(release)))
@@ -138,7 +139,7 @@ def literal_penalty(release: Made) -> Fraction:
     return sum(costs, Fraction(0)) / max(len(costs), 1)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), parts=mixed_parts(), k=st.integers(1, 3), m=st.integers(1, 2), seed=st.integers(0, 99))
 def test_a_table_beside_a_path(data, parts, k, m, seed):
     try:
@@ -149,7 +150,7 @@ def test_a_table_beside_a_path(data, parts, k, m, seed):
     assert query_errors(release.view, chance=Chance(seed=seed), queries=5) == literal_errors(release, seed, 5, 3)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(release=made(), seed=st.integers(0, 99), most=st.integers(1, 4))
 def test_query_errors_are_a_recount_of_the_drawn_queries(release, seed, most):
     found = query_errors(release.view, chance=Chance(seed=seed), queries=7, most=most)
@@ -189,7 +190,7 @@ def literal_errors(release: Made, seed: int, queries: int, most: int) -> Told:
     return Told(found)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(part=set_parts(tree=True) | walk_parts(), algorithm=st.sampled_from(WAYS), support=st.integers(1, 3))
 def test_nothing_is_lost_where_nothing_violates(part, algorithm, support):
     release = Made([part], [KMAnonymity(k=1, m=3)], ["flu"] * len(part.records), algorithm)

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.describe.domains import ObservedDomain
@@ -19,6 +19,7 @@ from sfumato.utility.entropy import NonUniformEntropy
 from sfumato.utility.view import Metric, Ruler, View
 from tests.brute import metrics as brute
 from tests.tables import column, problem_cells, quasi_rows
+from tests.weights import examples
 
 PAIRS = [
     (LossMetric(), brute.loss),
@@ -61,7 +62,7 @@ def views(quasi, target, hidden_classes):
         yield levels, hierarchies, made, view, literal
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(quasi=quasi_rows(), data=st.data(), hidden=st.integers(0, 4))
 def test_equal_their_definitions(quasi, data, hidden):
     rows = len(next(iter(quasi.values())))
@@ -73,7 +74,7 @@ def test_equal_their_definitions(quasi, data, hidden):
             assert metric.measure(view) == pytest.approx(definition(literal), abs=1e-9), (metric.name, levels)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(quasi=quasi_rows(), data=st.data())
 @pytest.mark.parametrize("metric", [metric for metric, _ in PAIRS], ids=lambda m: m.name)
 def test_kit(metric: Metric, quasi, data):

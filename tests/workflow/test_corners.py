@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from tests.weights import examples
 
 FLAT = {"kind": "flat"}
 
@@ -141,7 +142,7 @@ PRIVACY = [
 ]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from("ab?"), st.sampled_from(["1", "12", "22", "?"]), VALUES), min_size=2, max_size=14

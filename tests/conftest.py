@@ -1,0 +1,17 @@
+"""Profiles of hypothesis: `quick` unless `--hypothesis-profile` or the variable HYPOTHESIS_PROFILE says `full`."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Two workers share two cores; threads of OpenMP (boosting) would spend most of their time waiting for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Nothing is timed in tests: no deadline, and slow drawing on a busy machine is no failure.
+settings.register_profile(
+    "quick", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("full", settings.get_profile("quick"), max_examples=200)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -1,0 +1,27 @@
+"""How many examples a property is tried with: every test states its weight, the profile scales it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import settings
+
+ORDINARY = 100
+"""A profile with so many examples runs a test with just the examples that it states."""
+FEWEST = 20
+"""No profile runs fewer examples than this, except where a test states fewer itself."""
+
+
+def examples(stated: int, *, whole: bool = False, **others: Any) -> settings:
+    """Settings with as many examples as the current profile makes of those stated; others are passed on.
+
+    The profiles are in `tests/conftest.py`: 120 stated examples are 30 in `quick` and 240 in `full`. With ``whole`` no
+    profile runs fewer than stated: for twins of a privacy guarantee whose faults show in rare tables only.
+    """
+    run = scaled(stated, settings.default)
+    return settings(max_examples=max(run, stated) if whole else run, **others)
+
+
+def scaled(stated: int, profile: settings) -> int:
+    """The examples that a profile runs where so many are stated."""
+    return max(stated * profile.max_examples // ORDINARY, min(stated, FEWEST))
