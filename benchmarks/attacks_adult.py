@@ -139,10 +139,10 @@ def gain(one: Finding | None) -> str:
     if one is None:
         return ""
     low, high = one.risk_interval
-    posterior = f"{100 * one.risk:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+    gained = f"{100 * one.risk:.1f} ({100 * low:.1f} to {100 * high:.1f})"
     if one.outcome is Outcome.INCONCLUSIVE:
-        return f"[{told}]"
-    return f"{told} *" if one.limit is not None and one.outcome is Outcome.REFUTED else posterior
+        return f"[{gained}]"
+    return f"{gained} *" if one.limit is not None and one.outcome is Outcome.REFUTED else gained
 
 
 def against(one: Finding | None) -> str:
