@@ -178,6 +178,11 @@ COLUMNS: dict[str, Any] = {"age": {"role": "quasi", "hierarchy": {"kind": "flat"
             {"algorithm": {"name": "mondrian", "outputt": "boxes"}},
             "algorithm.outputt: unknown key; did you mean 'output'?",
         ),
+        (
+            {"privacy": {"t_closeness": {"t": 0.2, "distance": "emd-matrix", "costs": 3}}},
+            "costs must be a list of lists",
+        ),
+        ({"privacy": {"t_closeness": {"t": 0.2, "distance": "emd-matrix", "costs": ["a"]}}}, "costs must be a list of"),
         ({"utility": {"metric": "los"}}, "utility.metric: 'los' is not known; did you mean 'loss'?"),
         ({"attack": {"attacks": ["homogenity"]}}, "did you mean 'homogeneity'?"),
         ({"columns": {"age": {"role": "quasi", "hierarchy": {"kind": "masks"}}}}, "did you mean 'mask'?"),

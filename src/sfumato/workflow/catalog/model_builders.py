@@ -88,7 +88,7 @@ def t_closeness(spec: Any, path: str, context: Context) -> list[Any]:
     for column in _columns(keys, context):
         order, costs = keys.texts("order"), ()
         if distance == "emd-matrix" and "costs" in keys.table:
-            costs = tuple(map(tuple, keys.table["costs"]))  # type: ignore[assignment]
+            costs = _matrix(keys)  # type: ignore[assignment]
         elif distance == "emd-matrix":
             order, costs = context.costs(column, keys.text("file"))  # type: ignore[assignment]
         made.append(
@@ -103,6 +103,14 @@ def t_closeness(spec: Any, path: str, context: Context) -> list[Any]:
             )
         )
     return made
+
+
+def _matrix(keys: Keys) -> tuple[tuple[float, ...], ...]:
+    """A cost matrix that stands in the plan itself."""
+    lines = keys.table["costs"]
+    if not isinstance(lines, list | tuple):
+        raise PlanError(f"{keys.at('costs')} must be a list of lists of numbers, not {lines!r}")
+    return tuple(Keys(table={"costs": line}, path=keys.path).numbers("costs") for line in lines)
 
 
 def lkc(spec: Any, path: str, context: Context) -> list[Any]:
