@@ -174,6 +174,8 @@ COLUMNS: dict[str, Any] = {"age": {"role": "quasi", "hierarchy": {"kind": "flat"
         ({"privacy": {"k_anonimity": 5}}, "privacy.k_anonimity: unknown key; did you mean 'k_anonymity'?"),
         ({"privacy": {"k_anonymity": 0}}, "privacy.k_anonymity: k must be at least 1"),
         ({"algorithm": {"name": "mondriann"}}, "did you mean 'mondrian'?"),
+        ({"algorithm": {"name": "diffgen"}}, "algorithm.name: 'diffgen' needs privacy.epsilon; this plan has none"),
+        ({"algorithm": {"name": "sets"}}, "algorithm.name: 'sets' needs a column of type set or trajectory"),
         (
             {"algorithm": {"name": "mondrian", "outputt": "boxes"}},
             "algorithm.outputt: unknown key; did you mean 'output'?",

@@ -134,6 +134,7 @@ def test_what_is_shown_is_short_and_tells_no_original_value(kind: str, tmp_path:
     assert SECRET not in made._repr_html_()
     assert len(made._repr_html_()) < 4000
     assert all(claim.model in made._repr_html_() for claim in made.claims)
+    assert "<th>before</th><th>after</th>" in made._repr_html_()
 
 
 def _written(made: sf.Release, place: Path) -> Path:

@@ -1,4 +1,4 @@
-"""A release in a notebook: its claims and what was done, in one small table; no value of the original."""
+"""A release in a notebook: its claims, and a small before and after; no value of the original."""
 
 from __future__ import annotations
 
@@ -6,20 +6,15 @@ from collections.abc import Sequence
 from html import escape
 
 
-def card(
-    title: str,
-    claims: Sequence[tuple[str, bool, float]],
-    heads: Sequence[str],
-    cells: Sequence[Sequence[object]],
-) -> str:
+def card(title: str, claims: Sequence[tuple[str, bool, float]], changes: Sequence[tuple[str, object, object]]) -> str:
     """An HTML fragment.
 
-    >>> card("Release", [("k-anonymity (k = 5)", True, 6.0)], ["column"], [["age"]]).count("<tr>")
+    >>> card("Release", [("k-anonymity (k = 5)", True, 6.0)], [("rows", 9, 8)]).count("<tr>")
     4
     """
     stated = [[name, "holds" if holds else "FAILS", f"{reached:g}"] for name, holds, reached in claims]
     parts = [f"<p><b>{escape(title)}</b></p>", _table(("claim", "", "reached"), stated)]
-    return "<div>" + "".join([*parts, _table(heads, cells) if cells else ""]) + "</div>"
+    return "<div>" + "".join([*parts, _table(("", "before", "after"), changes)]) + "</div>"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -70,6 +70,8 @@ class Summary:
     """Its rows."""
     after: tuple[str, ...] = ()
     """What comes after the table."""
+    changes: tuple[tuple[str, object, object], ...] = ()
+    """What is counted before and after: rows, smallest groups, different values; no value of the original."""
 
 
 def frontier_compares_tables(plan: Plan) -> NoReturn:

@@ -256,6 +256,11 @@ def summary(made: ItemRelease) -> Summary:
             f"Of {sets:,} maximal frequent sets (from {made.frequent.support:,} records on) {lost:.1%} are lost.",
             *(f"Beware: {mark}." for mark in made.marks),
         ),
+        changes=(
+            ("records", made.prepared.table.rows, made.rows.height),
+            *((f"different items of {c.name}", c.items, c.shown) for c in made.recoded),
+            *((f"entries of {c.name}", c.entries_before, c.entries) for c in made.recoded),
+        ),
     )
 
 

@@ -54,6 +54,7 @@ def summary(made: PrivateRelease) -> Summary:
         heads=("where epsilon went", "epsilon"),
         cells=tuple(("  " * line.depth + line.what, str(line.epsilon)) for line in lines),
         after=tuple(f"Beware: {mark}." for mark in made.marks),
+        changes=(("rows", "private", made.rows.height),),
     )
 
 

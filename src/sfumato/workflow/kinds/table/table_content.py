@@ -211,12 +211,17 @@ def summary(made: TableRelease) -> Summary:
     """Verdict, risk and loss in lines; the level of each column in a table."""
     from sfumato.report.table.summary_text import summary as told
 
-    lines = (told(facts(made, inside=False)),)
+    shown = facts(made, inside=False)
+    lines = (told(shown),)
+    smallest = int(made.prepared.problem.cells.project(made.prepared.schema.quasi)[0].sizes.min())
+    columns = [(f"different {c.name}", c.distinct_before, c.distinct_after) for c in shown.columns if c.role == "quasi"]
+    rows_kept = ("rows", shown.rows_before, shown.rows_after)
+    changes = (rows_kept, ("smallest group", smallest, min(made.smallest_class.values())), *columns)
     if made.levels is None:
-        return Summary(lines=lines)
+        return Summary(lines=lines, changes=changes)
     heights = [hierarchy.height for hierarchy in made.prepared.problem.hierarchies]
     rows = tuple((name, level, height) for (name, level), height in zip(made.levels.items(), heights, strict=True))
-    return Summary(lines=lines, heads=("column", "level", "of"), cells=rows)
+    return Summary(lines=lines, heads=("column", "level", "of"), cells=rows, changes=changes)
 
 
 def figures(made: TableRelease) -> dict[str, Any]:

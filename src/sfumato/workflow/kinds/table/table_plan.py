@@ -40,6 +40,12 @@ def check(plan: Plan) -> None:
 
 def algorithm_of(plan: Plan, name: str, parts: Catalog) -> tuple[AlgorithmPart, Any]:
     """The algorithm of a name with the plan's options."""
+    if name in parts.algorithms and parts.algorithms[name].solves != "table":
+        needs = {"private": "privacy.epsilon", "items": "a column of type set or trajectory"}
+        other = parts.algorithms[name].solves
+        raise PlanError(
+            f"algorithm.name: {name!r} needs {needs.get(other, f'a plan of kind {other}')}; this plan has none"
+        )
     part = named(name, {"auto": AUTO, **parts.solving("table")}, "algorithm.name")
     return part, configured(part, plan.algorithm.options)
 
