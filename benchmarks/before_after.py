@@ -53,7 +53,7 @@ def workloads(place: Path) -> dict[str, tuple[dict[str, Any], bool]]:
         }
 
     k, lkc = {"k_anonymity": 5}, {"lkc": {"l": 3, "k": 20, "c": 0.6, "values": ["Sales"], "column": "occupation"}}
-    paths = {"path": {"role": "quasi", "type": "trajectory"}, "diagnosis": {"role": "sensitive"}}
+    paths = {"path": {"role": "quasi", "type": "trajectory"}, "status": {"role": "sensitive"}}
     metro = {"input": {"path": str(place / "metro.csv")}, "columns": paths, "attack": {"run": False}}
     return {
         "200 rows, written and attacked": (census(200, k, {"max_suppressed": 0.05}, attack=True), True),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
+from sfumato.ground.kernels import worth_compiling
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.cut_counts import Divided, Division, Groups, Numbers
-from sfumato.group.keys import Ids
+from sfumato.group.keys import Ids, numbered, representatives
 from sfumato.group.leaf_order import LeafOrder
 
 _WEIGHTS = -1
@@ -47,17 +49,27 @@ class CellCuts:
 
     def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures."""
-        from sfumato.ground.kernels.refining_kernel import count_dense
-
         into = groups or Groups(of=np.arange(asked.count, dtype=np.int32), count=asked.count)
         counts = np.zeros((into.count, asked.children, self.weights.shape[1]), self._counts)
         if self.columns[asked.column].starts is not None:
             found = self.refine(asked)
             np.add.at(counts, (into.of[found.owner], found.child), found.counts)
             return counts
+        if not worth_compiling(len(self.weights)):
+            return self._counted(asked, into)
+        from sfumato.ground.kernels.refining_kernel import count_dense
+
         starts, lengths, parts, codes, weights = self._laid_out(asked)
         count_dense(starts, lengths, parts, into.of, codes, asked.child_of, weights, counts)
         return counts
+
+    def _counted(self, asked: Division, into: Groups) -> Numbers:
+        """The same without a compiled loop."""
+        cells, owners = self._order.listed(asked.parts), self._order.owners(asked.parts)
+        child = asked.child_of[self.columns[asked.column].codes[cells]]
+        keys = into.of[owners].astype(np.int64) * asked.children + child
+        sums = _summed(keys, self.weights[cells], into.count * asked.children, self._counts)
+        return sums.reshape(into.count, asked.children, self.weights.shape[1])
 
     def refine(self, asked: Division) -> Divided:
         """The pairs that have cells."""
@@ -86,8 +98,8 @@ class CellCuts:
     def _remembered(self, asked: Division) -> _Members:
         """What the last question found, or the same anew."""
         if self._last is None or self._last.divided.division is not asked:
-            sets = self.columns[asked.column].starts is not None
-            self._last = self._set_members(asked) if sets else self._members(asked)
+            plain = self.columns[asked.column].starts is not None or not worth_compiling(len(self.weights))
+            self._last = self._numbered_members(asked) if plain else self._members(asked)
         return self._last
 
     def _members(self, asked: Division) -> _Members:
@@ -107,19 +119,21 @@ class CellCuts:
         divided = Divided(division=asked, owner=owner[:found], child=child[:found], counts=counts[:found])
         return _Members(divided=divided, group=group, held=held[:found])
 
-    def _set_members(self, asked: Division) -> _Members:
-        """The same where a child is a set of bits: the pairs are sorted, since nobody can list all children."""
-        cells = self._order.listed(asked.parts).astype(np.int64)
-        masks = self.columns[asked.column].masks(asked.child_of, cells)
-        keys = self._order.owners(asked.parts) * np.int64(asked.children) + masks
-        pairs, group, held = np.unique(keys, return_inverse=True, return_counts=True)
+    def _numbered_members(self, asked: Division) -> _Members:
+        """The same without a compiled loop; also where a child is a set of bits, since nobody can list all of them."""
+        cells, owners = self._order.listed(asked.parts).astype(np.int64), self._order.owners(asked.parts)
+        column = self.columns[asked.column]
+        sets = column.starts is not None
+        child = column.masks(asked.child_of, cells) if sets else asked.child_of[column.codes[cells]].astype(np.int64)
+        group, count = numbered(owners * np.int64(asked.children) + child, asked.count * asked.children)
+        place = representatives(group, count)
         divided = Divided(
             division=asked,
-            owner=pairs // asked.children,
-            child=pairs % asked.children,
-            counts=_summed(group.reshape(-1), self.weights[cells], len(pairs)).astype(self._counts),
+            owner=owners[place],
+            child=child[place],
+            counts=_summed(group, self.weights[cells], count, self._counts),
         )
-        return _Members(divided=divided, group=group.reshape(-1).astype(np.int32), held=held)
+        return _Members(divided=divided, group=group.astype(np.int32), held=np.bincount(group, minlength=count))
 
     def _laid_out(self, asked: Division) -> tuple[Ids, Ids, Ids, Codes, Numbers]:
         """Where partitions start and how long they are, which are asked for; codes and weights of cells in that order.
@@ -149,7 +163,7 @@ def _places_of(mine: Ids, named: Ids, places: Ids) -> Ids:
     return np.where(named[at] == mine, places[at], -1)
 
 
-def _summed(ids: NDArray[np.int64], weights: Numbers, count: int) -> Numbers:
+def _summed(ids: NDArray[np.int64], weights: Numbers, count: int, dtype: Any) -> Numbers:
     """The sums of the weights of each number's members, figure by figure."""
     sums = [np.bincount(ids, weights=one, minlength=count) for one in weights.T]
-    return np.stack(sums, axis=1) if sums else np.zeros((count, 0))
+    return np.stack(sums, axis=1).astype(dtype) if sums else np.zeros((count, 0), dtype)

@@ -53,6 +53,11 @@ def _compact(keys: Ids, space: int) -> tuple[Ids, int]:
     return ids.reshape(-1), len(found)
 
 
+def numbered(keys: Ids, space: int) -> tuple[Ids, int]:
+    """Number the distinct keys, which are below ``space``, in ascending order."""
+    return _compact(keys, space)
+
+
 def representatives(ids: Ids, count: int) -> Ids:
     """For each number, the position of one member."""
     places = np.zeros(count, np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.table import Codes
+from sfumato.ground.kernels import worth_compiling
 from sfumato.group.keys import Ids
 
 
@@ -46,15 +47,25 @@ class LeafOrder:
 
         Pieces that go to -1 are in no partition any more.
         """
-        from sfumato.ground.kernels.refining_kernel import move_cells
-
         begins = np.empty(len(owner), np.int64)
-        if len(parts):
+        if not worth_compiling(len(self.cells)):
+            begins = self._moved(parts, group, held)
+        elif len(parts):
+            from sfumato.ground.kernels.refining_kernel import move_cells
+
             spare = np.empty(int(self.lengths[parts].max(initial=0)), np.int32)
             move_cells(self.cells, self.starts, self.lengths, parts, group, owner, held, begins, spare)
         self.lengths[parts] = 0
         kept = goes >= 0
         self.starts[goes[kept]], self.lengths[goes[kept]] = begins[kept], held[kept]
+
+    def _moved(self, parts: Ids, group: Codes, held: Ids) -> Ids:
+        """Put the cells of partitions in the order of their pieces; tells where each piece begins."""
+        lengths = self.lengths[parts]
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        places = np.repeat(self.starts[parts], lengths) + offsets
+        self.cells[places] = self.cells[places][np.argsort(group, kind="stable")]
+        return np.asarray(places[np.cumsum(held) - held])
 
     def reserve(self, count: int) -> None:
         """Make room for so many partitions, twice as much as is needed where it must be made."""
