@@ -37,6 +37,8 @@ PAPERS = (
     "papers.trajectories",
 )
 """The experiments of the papers."""
+BY_HAND = ("before_after",)
+"""Run by itself, because it needs an older checkout; its part of RESULTS.md is kept."""
 
 
 PICTURES = {
@@ -74,7 +76,8 @@ def put(place: Path, parts: dict[str, str], name: str, text: str, known: Sequenc
     body, ends, last = text.rpartition("`python benchmarks/")
     parts[name] = f"{body.rstrip()}\n\n{drawn}{ends}{last}"
     head = f"# Measured\n\nBy `make bench` on {machine()}. Times are wall clock unless said; ratios are of one run.\n"
-    place.write_text("\n".join([head, *(parts[one] for one in known if one in parts)]))
+    order = (*known, *BY_HAND)
+    place.write_text("\n".join([head, *(parts[one] for one in order if one in parts)]))
 
 
 def mark(name: str, doc: str | None) -> str:
