@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import permutations
 from math import isclose
 from typing import Any
 
@@ -53,7 +54,7 @@ UNIT = st.fractions(0, 1, max_denominator=12)
 SHARE = UNIT.filter(bool)
 MORE = st.fractions(1, 4, max_denominator=12)
 
-often = examples(60, suppress_health_check=list(HealthCheck))
+often = examples(60, whole=True, suppress_health_check=list(HealthCheck))
 seldom = examples(25, suppress_health_check=list(HealthCheck))
 
 
@@ -232,7 +233,7 @@ def test_confidence_bounding(data, drawn):
     assert holds or any(share > limit for share, limit in [(verdict.reached, verdict.limit)])
 
 
-@often
+@examples(200, whole=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), drawn=tables())
 def test_lkc(data, drawn):
     rows, quasi = drawn
@@ -245,6 +246,17 @@ def test_lkc(data, drawn):
     gaps = any(row[q] == "?" for row in rows for q in quasi)
     agree(verdict, classes, judge(sizes=range(1, longest + 1) if gaps else [longest]))
     assert verdict.holds == judge()[0]  # Definition 3.1 itself: every length up to L
+
+
+@pytest.mark.parametrize("quasi", list(permutations("abc")))
+@pytest.mark.parametrize("l", [1, 2, 3])
+def test_lkc_looks_at_every_choice_of_columns(quasi, l):
+    """One choice of columns has a small or a sure group, wherever it stands among the choices."""
+    rows = [dict(zip("abcs", row, strict=True)) for row in ("xxxp", "xxxq", "xyxp", "xyxq", "yyyp", "yyxp")]
+    classes = grouped(rows, quasi)
+    for k, c in ((2, Fraction(1)), (1, Fraction(2, 3)), (2, Fraction(1, 2))):
+        verdict = LKCPrivacy(l=l, k=k, c=float(c), column="s").check(classes)
+        agree(verdict, classes, brute.lkc(rows, quasi, l=l, k=k, c=c, column="s", sizes=[l]))
 
 
 @pytest.mark.parametrize("relative", [False, True])
