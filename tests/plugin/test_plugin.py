@@ -153,7 +153,7 @@ def test_options_and_parameters_are_refused_by_their_path(sample: Any):
         ({"algorithm": {"name": "stairs", "first": -1}}, r"algorithm.first must be at least 0"),
         ({"algorithm": {"name": "staircase", "first": 1}}, r"algorithm.first: unknown key"),
         ({"algorithm": {"name": "stair"}}, r"algorithm.name: 'stair' is not known.*stairs"),
-        ({"algorithm": {"name": "drop-rare"}}, r"algorithm.name: 'drop-rare' is not known"),
+        ({"algorithm": {"name": "drop-rare"}}, r"algorithm.name: 'drop-rare' needs a column of type set or trajectory"),
         ({"privacy": {"p_sensitive": 3}}, r"privacy.p_sensitive: write it as"),
         ({"privacy": {"p_sensitive": {"p": 0, "k": 1}}}, r"privacy.p_sensitive: p must be"),
         ({"privacy": {"item_support": 3}}, r"privacy.item_support: unknown key"),

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.frame.coverage import meaning
+from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.bundle.manifest import dump, seal
 from sfumato.workflow.attacking import attack as audit
 
@@ -52,7 +52,7 @@ def test_means_are_not_read_as_labels():
 
 
 def test_sets_of_values_with_commas_are_read():
-    read = meaning(["{cook, nurse, RN}", "{a, x, b, x}"], ["cook", "nurse, RN", "a, x", "b, x"])
+    read = coverage_of(["{cook, nurse, RN}", "{a, x, b, x}"], ["cook", "nurse, RN", "a, x", "b, x"])
     assert read.covers.tolist() == [[True, True, False, False], [False, False, True, True]]
 
 
