@@ -18,7 +18,7 @@ test: .venv/.ready-test
 test-quick: .venv/.ready-test
 	$(PYTEST) -m "not slow"
 
-# Every test with eight times the examples and more: before a release, and every night.
+# Every test with the profile `full`, eight times the examples of quick: before a release, and every night.
 test-full: .venv/.ready-test
 	$(PYTEST) --hypothesis-profile=full
 

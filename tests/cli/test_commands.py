@@ -35,6 +35,7 @@ def test_importing_and_asking_for_help_load_nothing_heavy():
     assert len(helped) < 400
 
 
+@pytest.mark.slow
 def test_the_tour(run, tmp_path: Path):
     done = run("demo", "-o", tmp_path / "tour", "--json")
     assert done.code == 0

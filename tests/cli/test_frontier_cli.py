@@ -133,6 +133,7 @@ def test_exit_codes_and_words_where_nothing_could_be_made(run, place: Path):
     assert "goes on where this one stopped" in late.out
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_what_is_finished(place: Path):
     command = [sys.executable, "-m", "sfumato", "frontier", "plan.toml", "-o", "out", "--jobs", "2"]
     command += ["--grid", f"privacy.k_anonymity={','.join(map(str, range(2, 150)))}"]

@@ -58,6 +58,7 @@ def test_parts_add_up_to_the_whole(rows, many, seed):
     check_added(parted(rows, many, seed).sources, rows, domains_of(rows), seed=seed)
 
 
+@pytest.mark.slow
 @examples(12)
 @given(coded() | coded(sets=True), st.integers(0, 99))
 def test_an_engine_counts_alike(rows, seed):

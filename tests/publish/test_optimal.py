@@ -110,6 +110,7 @@ def check_against_every_node(problem: Problem) -> None:
     assert int(problem.cells.sizes[found.suppressed].sum()) <= problem.limit
 
 
+@pytest.mark.slow
 @examples(400, whole=True)
 @given(
     quasi=quasi_rows(),

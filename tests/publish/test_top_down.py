@@ -246,6 +246,7 @@ class Twin:
                 return steps, [self.cut(c) for c in range(len(self.nodes))]
 
 
+@pytest.mark.slow
 @examples(250, whole=True)
 @given(
     table=tables(),

@@ -144,6 +144,7 @@ def test_people_who_are_not_in_the_table_are_attacked_too(place: Path):
     assert {one["control"] for one in manifest(place / "out")["attacks"]} == {None}
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_findings(place: Path):
     first, second = (sf.release(asked(place)).audit.to_json() for _ in range(2))  # type: ignore[union-attr]
     assert first == second == manifest(place / "out")["attacks"]

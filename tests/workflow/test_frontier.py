@@ -264,6 +264,7 @@ def test_a_second_run_computes_nothing_and_changes_are_seen(place: Path, census:
     assert fresh.original["rows"] == 280
 
 
+@pytest.mark.slow
 def test_processes_give_what_one_process_gives(place: Path):
     one = sf.frontier(plan(place), folder=place / "one")
     two = sf.frontier(plan(place, frontier={"jobs": 2}), folder=place / "two")
