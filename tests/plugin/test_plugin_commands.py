@@ -167,3 +167,18 @@ def test_the_smallest_plugin_of_the_contributing_page_works(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["claims"][0]["parameters"] == {"k": 2}
     assert run(tmp_path, "verify", tmp_path / "out").returncode == 0
+
+
+def test_a_broken_package_does_not_refute_a_bundle(tmp_path: Path):
+    """It cannot be verified then, and nothing is said about its claims."""
+    plan = {
+        "columns": {"age": {"role": "quasi", "hierarchy": {"kind": "flat"}}},
+        "privacy": {"k_anonymity": 2},
+        "attack": {"run": False},
+    }
+    sf.release(sf.Plan.parse(plan), pl.DataFrame({"age": [1, 1, 2, 2]})).write(tmp_path / "out")
+    place = tmp_path / "packages"
+    place.mkdir()
+    done = run(broken(place, "PARTS = {}\n"), "verify", tmp_path / "out")
+    assert done.returncode == 2
+    assert "must offer a Parts record" in done.stderr
