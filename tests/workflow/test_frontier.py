@@ -7,23 +7,22 @@ import csv
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 import sfumato as sf
 from sfumato.ground.work import Work
-from sfumato.publish.problem import Outcome, Problem, Recoded
 from sfumato.workflow.catalog import lookup as catalog_room
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.parts import AlgorithmPart, Parts
 from sfumato.workflow.frontier import processes as frontier_run
 from sfumato.workflow.frontier.comparing import Frontier, pick, recorded
 from sfumato.workflow.frontier.points import default_algorithms, points, tree_of
+from tests.workflow.bad_algorithms import Tuned, crashing, lying, misplacing
 
 TREE: dict[str, Any] = {
     "input": {"path": "census.csv"},
@@ -312,35 +311,6 @@ def test_an_option_that_only_some_algorithms_have_refuses_the_others_only(place:
 
 
 # Algorithms that do not keep their word
-
-
-def lying(problem: Problem, work: Work) -> Outcome:
-    """Says that raw rows meet everything."""
-    nothing = np.zeros(problem.cells.count, np.bool_)
-    return Outcome(levels=(0,) * len(problem.hierarchies), suppressed=nothing, loss=0.0, proven=True)
-
-
-def misplacing(problem: Problem, work: Work) -> Outcome:
-    """Meets the models, but says that its labels lie where they cannot."""
-    made = Recoded.at(problem, tuple(h.height for h in problem.hierarchies))
-    wrong = tuple(replace(ruler, steps=ruler.steps - 1) for ruler in made.rulers)
-    nothing = np.zeros(problem.cells.count, np.bool_)
-    return Outcome(levels=None, recoded=replace(made, rulers=wrong), suppressed=nothing, loss=0.0, proven=False)
-
-
-def crashing(problem: Problem, work: Work) -> Outcome:
-    """Fails for a reason of its own."""
-    raise ZeroDivisionError("of its own")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuned:
-    """The optimal search with an option."""
-
-    turn: int = 0
-
-    def __call__(self, problem: Problem, work: Work) -> Outcome:
-        return catalog().algorithms["optimal"].run(problem, work)  # type: ignore[no-any-return]
 
 
 @pytest.fixture
