@@ -83,3 +83,13 @@ def test_added_parts_have_the_cells_of_the_whole():
     assert a.sizes.tolist() == b.sizes.tolist()
     for name in counted:
         assert a.tally(name).dense().tolist() == b.tally(name).dense().tolist()
+
+
+def test_a_mapping_of_values_is_told_where_a_value_always_reads_alike():
+    whole = adapter.made(adapter.plan_of(PLANS["optimal-k"], comparing.HERE))
+    for place, name in enumerate(whole.recoding.mapping.cells.quasi):
+        labels = whole.recoding.mapping.by_value(place)
+        mapped = whole.prepared.source.apply(whole.recoding.mapping).frame[name].cast(pl.String)
+        assert mapped.to_list() == [labels[value] for value in whole.prepared.source.texts([name])[name]]
+    local = adapter.made(adapter.plan_of(PLANS["mondrian"], comparing.HERE)).recoding.mapping
+    assert None in [local.by_value(place) for place in range(len(local.cells.quasi))]
