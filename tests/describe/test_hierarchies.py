@@ -90,7 +90,7 @@ def test_intervals():
     clamped = Intervals(widths=(10,), low=0, high=20, outside="clamp").build(domain(["-5", "3", "99"]))
     assert shown(clamped) == {"-5": ["<10", "*"], "3": ["<10", "*"], "99": [">=10", "*"]}
     undeclared = Intervals(widths=(10,)).build(domain(["3", "17", "25"]))
-    assert shown(undeclared) == {"3": ["<10", "*"], "17": ["[10-20)", "*"], "25": [">=20", "*"]}
+    assert shown(undeclared) == {"3": ["[0-10)", "*"], "17": ["[10-20)", "*"], "25": ["[20-30)", "*"]}
     with pytest.raises(HierarchyError, match=r"'99' \(2 rows\) outside the limits 0 to 20"):
         Intervals(widths=(10,), low=0, high=20).build(domain(["3", "99", "99"]))
     with pytest.raises(HierarchyError, match="type text"):

@@ -131,8 +131,8 @@ class DuckTable:
     def singles(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
         raise DataError("single rows stay in DuckDB")
 
-    def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
-        """Join the rows with the mapping of their cells."""
+    def joined(self, mapping: CellMapping) -> str:
+        """The rows with the mapping of their cells."""
         quasi, cells = mapping.cells.quasi, mapping.cells
         columns: dict[str, Any] = {"hidden": mapping.suppressed}
         for place in range(len(quasi)):
@@ -142,19 +142,23 @@ class DuckTable:
             columns[f"k{place}"] = known[cells.keys[place]].tolist()
             columns[f"s{place}"] = np.array(mapping.labels[place], dtype=object)[mapping.shown[place]].tolist()
         self.connection.register("mapping", pl.DataFrame(columns, strict=False).to_arrow())
+        alike = " AND ".join(
+            f"(CASE WHEN {self.absent(name).replace(quoted(name), 'p.' + quoted(name))} THEN NULL "
+            f"ELSE {self.as_text(name)} END) IS NOT DISTINCT FROM m.k{place}"
+            for place, name in enumerate(quasi)
+        )
+        return f"{self.view} p JOIN mapping m ON {alike}"
+
+    def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
+        quasi, rows = mapping.cells.quasi, self.joined(mapping)
         shown = [
             f"p.{quoted(name)} AS {quoted(name)}"
             if name in mapping.unchanged and self.dtype(name) != pl.String
             else f"m.s{place} AS {quoted(name)}"
             for place, name in enumerate(quasi)
         ]
-        alike = " AND ".join(
-            f"(CASE WHEN {self.absent(name).replace(quoted(name), 'p.' + quoted(name))} THEN NULL "
-            f"ELSE {self.as_text(name)} END) IS NOT DISTINCT FROM m.k{place}"
-            for place, name in enumerate(quasi)
-        )
         kept = [f"p.{quoted(name)} AS {quoted(name)}" for name in beside]
-        found = self.ask(f"SELECT {', '.join([*shown, *kept])}, m.hidden FROM {self.view} p JOIN mapping m ON {alike}")
+        found = self.ask(f"SELECT {', '.join([*shown, *kept])}, m.hidden FROM {rows}")
         types = {name: self.dtype(name) for name in (*beside, *(n for n in quasi if n in mapping.unchanged))}
         frame = found.drop("hidden").with_columns(pl.col(name).cast(dtype) for name, dtype in types.items())
         return MappedRows(frame=frame, suppressed=found["hidden"].to_numpy())
@@ -162,8 +166,9 @@ class DuckTable:
     def as_text(self, name: str) -> str:
         return f"CAST(p.{quoted(name)} AS VARCHAR)"
 
-    def texts(self, names: Sequence[str]) -> pl.DataFrame:
-        rows = self.ask(f"SELECT {', '.join(map(quoted, names))} FROM {self.view}")
+    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+        source = f"{self.view} p" if shown is None else f"{self.joined(shown)} WHERE NOT m.hidden"
+        rows = self.ask(f"SELECT {', '.join(f'p.{quoted(name)} AS {quoted(name)}' for name in names)} FROM {source}")
         table = Table(frame=rows.with_columns(pl.col(n).cast(self.dtype(n)) for n in names), missing=self.missing)
         return pl.DataFrame([table.column(name).texts for name in names])
 

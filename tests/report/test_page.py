@@ -176,7 +176,7 @@ def test_empty_tables_are_said_to_be_so() -> None:
     assert "This release makes no promise." in words
     assert "The release has no groups to show." in words
     assert "The table has no columns." in words
-    assert "No metric was measured." in words
+    assert "No metric can be computed from the released rows" in words
 
 
 def test_many_columns_are_all_there() -> None:

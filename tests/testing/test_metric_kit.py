@@ -72,6 +72,13 @@ class Silent(LossMetric):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SilentSteps(Precision):
+    """Reads how high labels lie and does not say so."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SilentClass(ClassificationMetric):
     """Reads the class and does not say so."""
 
@@ -111,6 +118,7 @@ class Generous(Discernibility):
         (Upside, "nothing done has the best value"),
         (Narrow, "lies between 0.0 and 1"),
         (Silent, "figures are finite with what it declares"),
+        (SilentSteps, "figures are finite with what it declares"),
         (SilentClass, "fails with what it declares"),
         (SilentBits, "fails with what it declares"),
         (Strange, r"not \['weather'\]"),

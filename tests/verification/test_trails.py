@@ -17,7 +17,7 @@ from sfumato.bundle.manifest import dump, seal
 COLUMNS = {
     "sex": {"role": "quasi", "hierarchy": {"bundled": "census/sex"}},
     "education": {"role": "quasi", "hierarchy": {"bundled": "census/education"}},
-    "age": {"role": "quasi", "hierarchy": {"kind": "grown"}},
+    "age": {"role": "quasi", "hierarchy": {"kind": "grown", "low": 17, "high": 90}},
     "income": {"role": "target"},
 }
 
@@ -133,3 +133,14 @@ def test_whatever_is_malformed_fails_without_a_traceback(copy: Path, change: Cal
     except sf.BundleError:
         noticed = True
     assert noticed
+
+
+def test_a_trail_states_no_loss_that_is_measured_against_the_original(tmp_path: Path):
+    """Where the range of ages is not declared, the loss would tell how many different ages there are."""
+    columns = {**COLUMNS, "age": {"role": "quasi", "hierarchy": {"kind": "grown"}}}
+    tree = {"columns": columns, "privacy": {"k_anonymity": 10}, "algorithm": {"name": "top-down"}}
+    assert sf.release(sf.Plan.parse(tree), sf.datasets.census(1500, seed=3)).write(tmp_path / "b").holds
+    manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    assert "loss" not in manifest["utility"]
+    assert {step["loss"] for step in manifest["trail"]["steps"]} == {None}
+    assert "trail" in forge(tmp_path / "b", lambda m: last(m).update(loss=0.25))

@@ -46,7 +46,7 @@ def test_the_choice(columns: int, privacy: dict, metric: str, name: str):
     problem = prepare(asked, sf_table(table(columns)), None, catalog()).problem
     found, why = chosen(problem)
     assert found == name
-    assert f"{problem.nodes:,} nodes" in why
+    assert f"{problem.nodes:,} nodes" not in why  # under a mask it tells how long the longest code is
     assert metric in why
 
 

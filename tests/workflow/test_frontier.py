@@ -402,7 +402,9 @@ def test_a_picked_point_is_the_release_that_was_measured(place: Path):
     assert checked.holds
     assert sf.verify(place / "bundle").holds
     manifest = json.loads((place / "bundle/manifest.json").read_text())
-    assert manifest["utility"] == found.records[3]["utility"]
+    measured = found.records[3]["utility"]
+    assert manifest["utility"] == {name: measured[name] for name in manifest["utility"]}
+    assert set(measured) - set(manifest["utility"]) == {"entropy"}  # measured against the original
     assert (place / "bundle/report.html").stat().st_size > 1000
     assert recorded(plan(place), 3, place / "out") == found.records[3] | {
         "name": recorded(plan(place), 3, place / "out")["name"]

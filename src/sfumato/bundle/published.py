@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sfumato.data.table import KINDS, Kind
@@ -58,8 +57,6 @@ class Published(Brief):
     """The texts that mean a missing value."""
     exempt: bool = False
     """Whether rows of nothing but ``*`` need not meet the requirement."""
-    references: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """For t-closeness to the original table: rows per sensitive value there."""
     population: tuple[tuple[tuple[str, ...], int], ...] = ()
     """The population's classes under the same recoding: labels and rows."""
     apart: Apart | None = None
@@ -84,8 +81,6 @@ class Published(Brief):
         }
         if self.apart is not None:
             shown["apart"] = self.apart.to_json()
-        if self.references:
-            shown["references"] = {name: dict(counts) for name, counts in self.references.items()}
         if self.population:
             shown["population"] = [[*labels, rows] for labels, rows in self.population]
         return shown
@@ -103,7 +98,6 @@ class Published(Brief):
                 rows=int(content["rows"]),
                 missing=tuple(map(str, content["missing"])),
                 exempt=bool(content["exempt_suppressed"]),
-                references={n: {v: int(k) for v, k in c.items()} for n, c in content.get("references", {}).items()},
                 population=tuple((tuple(map(str, line[:-1])), int(line[-1])) for line in content.get("population", [])),
                 apart=_apart(content.get("apart"), {column.name for column in columns}),
             )

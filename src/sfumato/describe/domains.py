@@ -7,7 +7,7 @@ releases, questions, rules and verification all read that one type.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil
@@ -168,3 +168,17 @@ def widened(mine: ObservedDomain, whole: ObservedDomain) -> ObservedDomain:
     rows = dict(zip(mine.values, mine.counts.tolist(), strict=True))
     counts = np.array([rows.get(value, 0) for value in whole.values], np.int64)
     return replace(whole, counts=counts, absent=mine.absent)
+
+
+def narrowed(mine: ObservedDomain, labels: Set[str]) -> ObservedDomain:
+    """The domain without the values, and without the missing one, that are not among the labels."""
+    absent = mine.missing is not None and mine.missing not in labels
+    kept = [code for code, value in enumerate(mine.values) if value in labels]
+    return replace(
+        mine,
+        values=tuple(mine.values[code] for code in kept),
+        counts=mine.counts[kept],
+        numbers=None if mine.numbers is None else mine.numbers[kept],
+        missing=None if absent else mine.missing,
+        absent=0 if absent else mine.absent,
+    )

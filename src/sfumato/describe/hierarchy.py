@@ -51,6 +51,8 @@ class Hierarchy(Brief):
     """What the publisher said the domain is, if anything."""
     taxonomy: Taxonomy | None = None
     """The tree that the levels were made from, where its leaves lie at different depths."""
+    open: bool = False
+    """Whether the number of levels was read off the values, so that it is not public."""
 
     @property
     def height(self) -> int:

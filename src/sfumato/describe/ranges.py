@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import floor
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.describe.domains import Numbers, ObservedDomain
 from sfumato.describe.hierarchy import Hierarchy, chain
+from sfumato.describe.rounding import roundest
 from sfumato.describe.spans import Ends, Span
 from sfumato.ground.arguments import above, one_of, whole
 from sfumato.ground.errors import HierarchyError, ParameterError
@@ -30,9 +31,9 @@ class Intervals:
     cuts: tuple[tuple[float, ...], ...] = ()
     """Or, instead of widths, the cut points of each level; each level's among those of the one before."""
     low: float | None = None
-    """The declared lower limit; from the data when absent."""
+    """The declared lower limit; intervals begin at multiples of the widest width when absent."""
     high: float | None = None
-    """The declared upper limit; from the data when absent."""
+    """The declared upper limit; intervals go on without end when absent."""
     outside: Literal["refuse", "clamp"] = "refuse"
     """What to do with values beyond the limits: refuse, or let them fall into the outermost intervals."""
 
@@ -59,28 +60,41 @@ class Intervals:
         return Numbers(low=self.low, high=self.high, grid=self.widths[0] if self.widths else None)
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
-        """Bind to a numeric column; a value outside the limits is refused with its count."""
+        """Bind to a numeric column; a value outside the limits is refused with its count.
+
+        The label of a value depends on the value and on what was declared: no other row can move it. Where a limit is
+        not declared, intervals of a width go on beyond the values, and the outermost ones between cuts are open.
+        """
         numbers = _numbers(domain)
         low, high = self._limits(numbers)
         _refuse_outside(domain, numbers, low, high, self.outside)
+        declared = self.low is not None and self.high is not None
         fixed = self.outside == "refuse"
         ends = Ends(
             low=low,
-            high=high,
-            low_known=fixed and self.low is not None,
-            high_known=fixed and self.high is not None,
+            high=high if self.high is not None or self.cuts else inf,
+            low_known=bool(self.widths) if self.low is None else fixed,
+            high_known=bool(self.widths) if self.high is None else fixed,
         )
         levels = [_by_width(numbers, width, low, high) for width in self.widths] or [
             _by_cuts(numbers, [cut for cut in sorted(set(cuts)) if low < cut < high], low, high) for cuts in self.cuts
         ]
-        declared = None if self.low is None or self.high is None else Numbers(low=low, high=high)
-        return _intervals(domain, levels, ends, declared=declared)
+        limits = Numbers(low=low, high=high) if declared else None
+        return _intervals(domain, levels, ends, whole=high - low, declared=limits)
 
     def _limits(self, numbers: NDArray[np.float64]) -> tuple[float, float]:
-        step = self.widths[-1] if self.widths else 1.0
-        low = self.low if self.low is not None else floor(numbers.min() / step) * step
-        high = self.high if self.high is not None else float(numbers.max())
-        return low, high if high > low else low + step
+        """The declared limits, or the ends of the outermost intervals of the widest width, or some beyond all cuts."""
+        least, most = float(numbers.min()), float(numbers.max())
+        if self.cuts:
+            finest = sorted(self.cuts[0])
+            low = min(least, finest[0] - 1) if self.low is None else self.low
+            high = max(most, finest[-1] + 1) if self.high is None else self.high
+            return low, high if high > low else low + 1.0
+        step = exact(self.widths[-1])
+        low = float(exact(least) // step * step) if self.low is None else self.low
+        if self.high is not None:
+            return low, self.high if self.high > low else low + float(step)
+        return low, float(exact(low) + ((exact(most) - exact(low)) // step + 1) * step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,17 +119,24 @@ class Quantiles:
         """Nothing: the labels are read off the rows."""
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
-        """Bind to a numeric column; the cut points come from its own rows."""
+        """Bind to a numeric column; the cut points come from its own rows, each rounded as far as its gap allows."""
         numbers = _numbers(domain)
         rows = np.repeat(numbers, domain.counts)
         marks = np.quantile(rows, np.arange(1, self.groups[0]) / self.groups[0], method="higher")
+        least, most = float(numbers.min()), float(numbers.max())
+        edges = {float(mark): _before(numbers, float(mark)) for mark in marks if mark > least}
         levels = []
         for many in self.groups:
             step = self.groups[0] // many
-            cuts = sorted({float(mark) for mark in marks[step - 1 :: step] if numbers.min() < mark})
-            levels.append(_by_cuts(numbers, cuts, float(numbers.min()), float(numbers.max())))
-        ends = Ends(low=float(numbers.min()), high=float(numbers.max()), low_known=False, high_known=False)
-        return _intervals(domain, levels, ends)
+            cuts = sorted({edges[float(mark)] for mark in marks[step - 1 :: step] if mark > least})
+            levels.append(_by_cuts(numbers, cuts, least, most))
+        ends = Ends(low=least, high=most, low_known=False, high_known=False)
+        return _intervals(domain, levels, ends, whole=most - least)
+
+
+def _before(numbers: NDArray[np.float64], mark: float) -> float:
+    """A round number that parts a value from the ones below it: an edge is nobody's own value, if that can be."""
+    return roundest(float(numbers[numbers < mark].max()), mark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +171,8 @@ class Grown:
             return chain(domain, [[] for _ in domain.values], [], total=float(len(domain.values)))
         _refuse_outside(domain, numbers, self.low, self.high, "refuse")
         ends = Ends(low=self.low, high=self.high, low_known=True, high_known=True)
-        return _intervals(domain, [], ends, declared=Numbers(low=self.low, high=self.high))
+        limits = Numbers(low=self.low, high=self.high)
+        return _intervals(domain, [], ends, whole=self.high - self.low, declared=limits)
 
 
 def _numbers(domain: ObservedDomain) -> NDArray[np.float64]:
@@ -191,9 +213,9 @@ def _by_cuts(numbers: NDArray[np.float64], cuts: Cuts, low: float, high: float) 
 
 
 def _intervals(
-    domain: ObservedDomain, levels: Sequence[list[Span]], ends: Ends, *, declared: Numbers | None = None
+    domain: ObservedDomain, levels: Sequence[list[Span]], ends: Ends, *, whole: float, declared: Numbers | None = None
 ) -> Hierarchy:
-    """Bind the intervals of each level to the values of a column."""
+    """Bind the intervals of each level to the values of a column; ``whole`` is the width of the range."""
     integers = domain.kind == "integer"
     rows: list[list[str]] = [[] for _ in domain.values]
     sizes: list[dict[str, float]] = []
@@ -204,5 +226,5 @@ def _intervals(
             row.append(label)
             widths[label] = span[1] - span[0] + (integers and span[1] >= ends.high)
         sizes.append(widths)
-    total = ends.high - ends.low + (1 if integers else 0)
+    total = whole + (integers and ends.high < inf)
     return chain(domain, rows, sizes, total=total, continuous=not integers, declared=declared)

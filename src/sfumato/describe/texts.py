@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from typing import Literal
@@ -39,9 +39,13 @@ class Mask:
     """What stands for a hidden character."""
     levels: tuple[int, ...] = ()
     """How many characters each level hides; one by one when empty."""
+    length: int | None = None
+    """The most characters that a value can have; read off the values when absent, and then not public."""
 
     def __post_init__(self) -> None:
         """Refuse levels that do not grow."""
+        if self.length is not None:
+            at_least("length", self.length, 1)
         one_of("from", self.side, ("right", "left"))
         if len(text("mark", self.mark)) != 1:
             raise ParameterError(f"mark must be one character, not {self.mark!r}")
@@ -54,16 +58,31 @@ class Mask:
         """Nothing: the labels are read off the rows."""
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
-        """Bind to a text column; sizes are numbers of observed values."""
-        longest = max(map(len, domain.values), default=1)
-        steps = [hidden for hidden in self.levels or range(1, longest) if hidden < longest]
-        rows = [[self._hide(value, hidden, longest) for hidden in steps] for value in domain.values]
-        return chain(domain, rows, leaf_counts(rows, len(steps)), total=float(len(domain.values)))
+        """Bind to a text column; sizes are numbers of observed values.
 
-    def _hide(self, value: str, hidden: int, longest: int) -> str:
-        """The value with some characters hidden; short values that are hidden wholly look as long as the longest."""
+        A label depends on its value and level alone, so no other row can change it. Without ``levels`` or ``length``
+        the number of levels is that of the longest value: the hierarchy is then ``open``.
+        """
+        longest = max(map(len, domain.values), default=1)
+        self._refuse_longer(domain)
+        steps = self.levels or tuple(range(1, longest if self.length is None else self.length))
+        rows = [[self._hide(value, hidden) for hidden in steps] for value in domain.values]
+        made = chain(domain, rows, leaf_counts(rows, len(steps)), total=float(len(domain.values)))
+        return replace(made, open=not self.levels and self.length is None)
+
+    def _refuse_longer(self, domain: ObservedDomain) -> None:
+        longer = [i for i, value in enumerate(domain.values) if self.length is not None and len(value) > self.length]
+        if longer:
+            rows = int(domain.counts[longer].sum())
+            raise HierarchyError(
+                f"hierarchy of {domain.column!r}: {domain.values[longer[0]]!r} is longer than length = {self.length} "
+                f"({rows} rows have such values); declare a larger length"
+            )
+
+    def _hide(self, value: str, hidden: int) -> str:
+        """The value with some characters hidden; values that are hidden wholly look alike, and never like the top."""
         if hidden >= len(value):
-            return self.mark * longest
+            return self.mark * max(hidden, 2)
         if self.side == "right":
             return value[: len(value) - hidden] + self.mark * hidden
         return self.mark * hidden + value[hidden:]

@@ -83,9 +83,9 @@ class AddedCells:
             suppressed=np.concatenate([one.suppressed for one in mapped]),
         )
 
-    def texts(self, names: Sequence[str]) -> pl.DataFrame:
-        """Some columns of all parts, every cell as text."""
-        return pl.concat([part.texts(names) for part in self.parts])
+    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+        """Some columns of all parts, every cell as text; with a mapping, only the rows that it does not suppress."""
+        return pl.concat([part.texts(names, shown) for part in self.parts])
 
 
 def added(parts: Sequence[Classes]) -> Classes:

@@ -98,5 +98,8 @@ class CellSource(Protocol):
     def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
         """Every row under a mapping, with other columns as they are."""
 
-    def texts(self, names: Sequence[str]) -> pl.DataFrame:
-        """Some columns, every cell as text: the people behind a release, for attacks on it."""
+    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+        """Some columns, every cell as text: the people behind a release, for attacks on it.
+
+        With a mapping, only the rows that it does not suppress.
+        """

@@ -132,6 +132,7 @@ class LocalTable(Brief):
         found: NDArray[np.int64] = place[ids[whole.count :]][of_row]
         return found
 
-    def texts(self, names: Sequence[str]) -> pl.DataFrame:
-        """Some columns, every cell as text."""
-        return pl.DataFrame([self.column(name).texts for name in names])
+    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+        """Some columns, every cell as text; with a mapping, only the rows that it does not suppress."""
+        found = pl.DataFrame([self.column(name).texts for name in names])
+        return found if shown is None else found.filter(~pl.Series(shown.suppressed[self._placed(shown)]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 
@@ -20,8 +20,8 @@ class Step:
     """By which the step was chosen."""
     anonymity: int
     """Rows of the smallest class after the step."""
-    loss: float
-    """What the problem's metric says after the step."""
+    loss: float | None
+    """What the problem's metric says after the step; None where that is not public."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +34,13 @@ class Trail:
     """What the score is."""
     anonymity: int
     """Rows of the smallest class before the first step."""
-    loss: float
-    """What the problem's metric says before the first step."""
+    loss: float | None
+    """What the problem's metric says before the first step; None where that is not public."""
     steps: tuple[Step, ...]
     """In the order in which they were taken."""
     enough: int | None = None
     """After how many steps upward the requirement was first met; every point of a trail downward meets it."""
+
+    def without_loss(self) -> Trail:
+        """The same steps without what the metric says, for a metric that is measured against the original."""
+        return replace(self, loss=None, steps=tuple(replace(step, loss=None) for step in self.steps))

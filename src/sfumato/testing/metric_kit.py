@@ -133,7 +133,7 @@ class Tried:
 
 def check_needs(tried: Tried) -> None:
     """Everything that it reads is something that a release can offer."""
-    known = {"target", "sizes", *tried.table.cells.measures}
+    known = {"target", "sizes", "steps", *tried.table.cells.measures}
     strange = sorted(set(tried.metric.needs) - known)
     tried.demand(not strange, f"a release offers what it needs ({', '.join(sorted(known))}), not {strange}")
 
@@ -194,8 +194,11 @@ def declared(view: View, needs: Sequence[str]) -> View:
         tallies={n: t for n, t in view.classes.tallies.items() if "target" in needs and n == view.target},
         measures={n: m for n, m in view.classes.measures.items() if n in needs},
     )
-    sized = "sizes" in needs
-    rulers = tuple(one if sized else replace(one, sizes=np.full(len(one.sizes), nan), total=nan) for one in view.rulers)
+    rulers = view.rulers
+    if "sizes" not in needs:
+        rulers = tuple(replace(one, sizes=np.full(len(one.sizes), nan), total=nan) for one in rulers)
+    if "steps" not in needs:
+        rulers = tuple(replace(one, steps=np.full(len(one.steps), nan)) for one in rulers)
     return replace(view, classes=classes, rulers=rulers, target=view.target if "target" in needs else None)
 
 

@@ -100,6 +100,7 @@ class Precision(_CellMetric):
 
     name: ClassVar[str] = "precision"
     direction: ClassVar[Direction] = "higher"
+    needs: ClassVar[tuple[str, ...]] = ("steps",)
 
     def cost(self, ruler: Ruler) -> Reals:
         """Steps / height."""
@@ -121,7 +122,7 @@ class Height:
     direction: ClassVar[Direction] = "lower"
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = float("inf")
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]] = ("steps",)
 
     def measure(self, view: View) -> float:
         """The sum of steps over columns."""

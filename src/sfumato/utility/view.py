@@ -92,7 +92,8 @@ class Metric(Protocol):
     high: ClassVar[float]
     """The largest value it can have (may be infinite)."""
     needs: ClassVar[tuple[str, ...]]
-    """What it reads beside class sizes: ``target``, ``sizes`` of labels in their domain, or an additive measure."""
+    """What it reads beside class sizes: ``target``, ``sizes`` of labels in their domain, ``steps`` of labels above
+    their leaves, or an additive measure of the original. A release states the metrics whose needs are public."""
 
     def measure(self, view: View) -> float:
         """The value for a release."""

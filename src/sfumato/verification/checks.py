@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import listed
+
+if TYPE_CHECKING:
+    from sfumato.verification.provenance import Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,8 @@ class Verification(Brief):
     """The bundle."""
     checks: tuple[Check, ...]
     """What was looked at, in order."""
+    stated: tuple[Origin, ...] = ()
+    """What the manifest says and nobody can compute again from the bundle, each with the reason."""
 
     @property
     def holds(self) -> bool:
@@ -39,7 +44,8 @@ class Verification(Brief):
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
         shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
-        return {"bundle": self.folder, "holds": self.holds, "checks": shown}
+        unseen = [{"path": one.path, "why": one.why} for one in self.stated]
+        return {"bundle": self.folder, "holds": self.holds, "checks": shown, "not_recomputed": unseen}
 
 
 def same(what: str, found: Any, stated: Any) -> Check:

@@ -28,27 +28,10 @@ def consistent(manifest: Mapping[str, Any], published: Published, check: Checks)
         yield check(what=what, holds=found == said, detail=detail)
 
 
-def evidence_fits(manifest: Mapping[str, Any], published: Published, classes: Classes, check: Checks) -> Iterable[Any]:
-    """Counts that cannot be recomputed (the original's, the population's) must at least be possible."""
-    for name, known in published.references.items():
-        yield check(what=f"original counts of {name}", **_references(manifest, known, classes, name))
+def evidence_fits(published: Published, classes: Classes, check: Checks) -> Iterable[Any]:
+    """The population's counts, which cannot be recomputed, must at least be possible."""
     if published.population:
         yield check(what="population counts", **_population(published, classes))
-
-
-def _references(manifest: Mapping[str, Any], known: Mapping[str, int], classes: Classes, name: str) -> dict[str, Any]:
-    """The original has at least the released rows of each value, and as many rows in all as are stated."""
-    stated = manifest["suppression"]
-    tally = classes.tally(name)
-    short = [v for v, rows in zip(tally.values, tally.overall, strict=True) if rows > known.get(v, 0)]
-    asked = any(
-        c["parameters"].get("column") == name and c["parameters"].get("reference") == "original"
-        for c in manifest["claims"]
-    )
-    fits = not short and min(known.values()) >= 0 and sum(known.values()) == stated["of"]
-    needed = asked and stated["how"] == "remove" and stated["rows"] > 0
-    detail = "at least the released rows of each value" if fits and needed else f"impossible or not needed: {short[:3]}"
-    return {"holds": bool(fits and needed), "detail": detail}
 
 
 def _population(published: Published, classes: Classes) -> dict[str, Any]:

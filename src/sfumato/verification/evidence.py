@@ -28,8 +28,7 @@ def evidence(table: Table, published: Published, *, counted: Sequence[str] = ())
     if published.population:
         quasi = [_widened(c, {labels[place] for labels, _ in published.population}) for place, c in enumerate(quasi)]
     grouped = cells(quasi, [table.column(name, kinds[name]) for name in wanted], stars=TOP).classes
-    tallies = {name: _referenced(tally, published) for name, tally in grouped.tallies.items()}
-    return replace(grouped, tallies=tallies, population=_population(grouped, published))
+    return replace(grouped, population=_population(grouped, published))
 
 
 def groups_apart(table: Table, sensitive: Table, apart: Apart) -> Classes:
@@ -98,39 +97,6 @@ def _widened(column: Column, labels: set[str]) -> Column:
     """The column with codes for labels that only the population has."""
     more = sorted(labels - set(column.values))
     return replace(column, values=(*column.values, *more))
-
-
-def _referenced(tally: Tally, published: Published) -> Tally:
-    known = published.references.get(tally.column)
-    if known is None:
-        return tally
-    values = (*tally.values, *sorted(set(known) - set(tally.values)))
-    label = published.missing[0] if published.missing else ""
-    if tally.missing is None and label in values and label not in tally.values:
-        tally = replace(tally, missing=values.index(label))
-    numbers = None if tally.numbers is None else np.array([_number(value) for value in values])
-    counts = np.array([known.get(value, 0) for value in values], np.int64)
-    if numbers is None or len(values) == len(tally.values):
-        return replace(tally, values=values, original=counts, numbers=numbers)
-    order = np.argsort(numbers, kind="stable")
-    rank = np.empty(len(values), np.int32)
-    rank[order] = np.arange(len(values), dtype=np.int32)
-    moved = replace(
-        tally,
-        values=tuple(values[i] for i in order),
-        codes=rank[tally.codes],
-        original=counts[order],
-        numbers=numbers[order],
-        missing=None if tally.missing is None else int(rank[tally.missing]),
-    )
-    return moved.merged(np.arange(tally.classes, dtype=np.int64), tally.classes)
-
-
-def _number(value: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        return float("nan")
 
 
 def _population(classes: Classes, published: Published) -> Classes | None:

@@ -109,18 +109,17 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
     yield Check(what="claims are what the plan asks for", holds=asked == plain(mine), detail=f"{len(mine)} claims")
     yield from _marks(manifest, plan)
     yield from _counts(manifest, records, columns, table)
-    yield from _figures(manifest)
+    yield from attacks_fit(manifest)
 
 
-LOCAL = "items were left out of single records: supports of sets and sequences are not those of the original"
+LOCAL = "items may be left out of single records: supports of sets and sequences are not those of the original"
 SPLIT = "a record is one window of somebody's path, and one person can have several: the requirement counts records"
 """Warnings that belong to a release by how it was made."""
 
 
 def _marks(manifest: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterable[Check]:
     """Warnings that follow from the plan are told."""
-    told = manifest["recoding"]["columns"].values()
-    local = plan["algorithm"].get("scope") == "local" and any(c["entries"] < c["entries_before"] for c in told)
+    local = plan["algorithm"].get("scope") == "local"
     split = any(spec.get("record") == "window" for spec in plan["columns"].values())
     absent = [mark for mark, due in ((LOCAL, local), (SPLIT, split)) if due and mark not in manifest["marks"]]
     yield Check(what="warnings", holds=not absent, detail="missing: " + absent[0] if absent else "as they must be")
@@ -145,7 +144,7 @@ def _roles(columns: list[Mapping[str, Any]], plan: Mapping[str, Any]) -> Iterabl
 def _counts(
     manifest: Mapping[str, Any], records: Transactions, columns: list[Mapping[str, Any]], table: Table
 ) -> Iterable[Check]:
-    """The stated numbers of items and entries are those of the file, and no more can have been left out than stated."""
+    """The stated numbers of items and entries are those of the file."""
     stated = manifest["recoding"]["columns"]
     names = [c["name"] for c in columns if c["role"] == "quasi"]
     yield Check(what="columns that are recoded", holds=sorted(stated) == sorted(names), detail=f"{len(names)} columns")
@@ -158,20 +157,4 @@ def _counts(
         told = {key: here[key] for key in seen}
         prefix = "" if column["type"] in ITEM_TYPES else f"{column['name']}="
         coarser = set(here["coarser"]) <= {label.removeprefix(prefix) for label in alone.labels}
-        sound = here["items"] >= here["shown"] and here["entries_before"] >= here["entries"]
-        yield Check(what=f"items of {column['name']}", holds=seen == told and coarser and sound, detail=str(seen))
-
-
-def _figures(manifest: Mapping[str, Any]) -> Iterable[Check]:
-    """Losses cannot be recomputed without the original; those that are impossible are noticed."""
-    shares = ("lost_frequent_sets", "coarser_frequent_sets", "changed_supports", "ncp")
-    utility = manifest["utility"]
-    bad = [name for name in shares if not 0 <= float(utility[name]) <= 1]
-    bad += [name for name, value in utility.items() if not float(value) >= 0]
-    untouched = all(
-        c["entries"] == c["entries_before"] and not c["coarser"] for c in manifest["recoding"]["columns"].values()
-    )
-    if untouched and any(float(utility[name]) for name in shares):
-        bad.append("losses of a table that lost nothing")
-    yield Check(what="losses", holds=not bad, detail=str(bad or "possible"))
-    yield from attacks_fit(manifest)
+        yield Check(what=f"items of {column['name']}", holds=seen == told and coarser, detail=str(seen))

@@ -38,11 +38,14 @@ def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..
         yield check(what=f"recoding of {name}", holds=not strange and not wrong, detail=detail)
 
 
-def _placed(label: str, steps: float, stated: Mapping[str, Any]) -> bool:
+def _placed(label: str, steps: float | None, stated: Mapping[str, Any]) -> bool:
     """Whether a label lies on a level that its hierarchy has, on the stated one if there is one, and ``*`` on top.
 
-    A box or a mean is no hierarchy value: it lies as high as its share of the domain says.
+    A box or a mean is no hierarchy value: it lies as high as its share of the domain says, which is not told where the
+    domain is not declared.
     """
+    if steps is None:
+        return stated.get("form") in ("boxes", "intervals", "means") and label != TOP
     level = stated.get("level", steps)
     if stated.get("form", "levels") != "levels" and label != TOP:
         return bool(0 <= steps <= stated["of"])
@@ -83,16 +86,18 @@ def _described(stated: Mapping[str, Any]) -> str:
     return f"{len(stated['labels'])} labels of several levels up to {stated['of']}"
 
 
-def losses(manifest: Mapping[str, Any], classes: Classes, known: Metrics) -> dict[str, float]:
-    """Every stated metric that released rows and public label sizes suffice for."""
-    columns = manifest["recoding"]["columns"]
-    sized = all("sizes" in columns[name] for name in classes.quasi)
+def losses(
+    manifest: Mapping[str, Any], classes: Classes, known: Metrics, names: Iterable[str] | None = None
+) -> dict[str, float]:
+    """Every named metric (or stated one) that released rows, label sizes and declared domains suffice for."""
+    columns = [manifest["recoding"]["columns"][name] for name in classes.quasi]
     view = _view(manifest, classes)
     k = max((int(c["parameters"]["k"]) for c in manifest["claims"] if c["model"] == "k-anonymity"), default=1)
-    given = {"sizes"} if sized else set[str]()
-    given |= {"target"} if view.target is not None else set()
+    given = {"target"} if view.target is not None else set[str]()
+    given |= {"sizes"} if all("sizes" in one for one in columns) else set()
+    given |= {"steps"} if all(step is not None for one in columns for step in one["labels"].values()) else set()
     found: dict[str, float] = {}
-    for name in manifest["utility"]:
+    for name in manifest["utility"] if names is None else names:
         metric = known.metric(name, k=k)
         if set(metric.needs) <= given:
             found[name] = metric.measure(view)
@@ -128,7 +133,7 @@ def _ruler(stated: Mapping[str, Any], labels: tuple[str, ...]) -> Ruler:
     total = float(stated.get("total", 1.0))
     return Ruler(
         sizes=np.array([total if label == TOP else float(sizes.get(label, 1.0)) for label in labels]),
-        steps=np.array([float(height if label == TOP else stated["labels"].get(label, 0.0)) for label in labels]),
+        steps=np.array([float(height if label == TOP else stated["labels"].get(label) or 0.0) for label in labels]),
         total=total,
         height=height,
         continuous=bool(stated.get("continuous", False)),

@@ -36,7 +36,7 @@ class Known(Protocol):
         """A metric from its name."""
 
     def stated(self, *, target: bool) -> list[str]:
-        """The metrics that every manifest states."""
+        """The metrics that every manifest states, where they can be computed from it."""
 
     def risk(self, classes: Classes) -> dict[str, Any]:
         """Re-identification risks of classes."""
@@ -109,7 +109,7 @@ def _counts(
     yield same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
     yield _suppression(manifest, classes, published)
     yield same("risk", rounded(known.risk(judged)), rounded(manifest["risk"]))
-    yield from evidence_fits(manifest, published, classes, Check)
+    yield from evidence_fits(published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
     yield from trail_fits(manifest, classes, Check)
     yield from _utility(manifest, classes, known)
@@ -134,13 +134,14 @@ def _suppression(manifest: Mapping[str, Any], classes: Classes, published: Publi
 
 def _utility(manifest: Mapping[str, Any], classes: Classes, known: Known) -> Iterable[Check]:
     target = any(column["role"] == "target" for column in manifest["data"]["columns"])
-    absent = [name for name in known.stated(target=target) if name not in manifest["utility"]]
+    names = dict.fromkeys((*known.stated(target=target), *manifest["utility"]))
+    found = losses(manifest, classes, known, names)
+    absent = [name for name in found if name not in manifest["utility"]]
     yield same("metrics that are not stated", absent, [])
     yield from attacks_fit(manifest)
-    found = losses(manifest, classes, known)
     for name, value in found.items():
-        stated = manifest["utility"][name]
-        yield same(f"utility: {name}", rounded(value), rounded(stated))
+        if name in manifest["utility"]:
+            yield same(f"utility: {name}", rounded(value), rounded(manifest["utility"][name]))
 
 
 def _claim(found: dict[str, Any], stated: Mapping[str, Any]) -> Check:

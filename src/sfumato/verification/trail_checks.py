@@ -73,9 +73,14 @@ def _wrong(manifest: Mapping[str, Any], trail: Mapping[str, Any], classes: Class
 
 def _loss(manifest: Mapping[str, Any], trail: Mapping[str, Any]) -> list[str]:
     """The last figure of the trail is that of the release, where the trail counts the loss."""
-    if manifest["plan"]["utility"]["metric"] != "loss":
+    metric = manifest["plan"]["utility"]["metric"]
+    said = manifest["utility"].get(metric)
+    every = [one["loss"] for one in (trail, *trail["steps"])]
+    if said is None:
+        return [] if set(every) == {None} else ["the trail states losses that are not public"]
+    if metric != "loss":
         return []
-    last, said = [trail, *trail["steps"]][-1]["loss"], manifest["utility"]["loss"]
+    last = every[-1]
     if isclose(last, said, rel_tol=0.0, abs_tol=_NEAR):
         return []
     return [f"the trail ends with a loss of {last:g}, the release has {said:g}"]

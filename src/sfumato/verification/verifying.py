@@ -13,6 +13,7 @@ from sfumato.bundle.staging import MANIFEST, REPORT, sha256
 from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, SfumatoError
 from sfumato.verification.checks import Check, Verification, same
+from sfumato.verification.provenance import not_recomputed
 
 KindChecks = Callable[[Path, Mapping[str, Any], Path], Iterable[Check]]
 """What is looked at in a bundle of one kind: given its folder, its manifest and its data file."""
@@ -35,7 +36,7 @@ def verify_bundle(folder: Path, checks_of: Callable[[Mapping[str, Any]], KindChe
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError, PolarsError) as error:
         detail = f"it is not of the form that this version writes: {error!r}"
         found.append(Check(what="form of the manifest", holds=False, detail=detail))
-    return Verification(folder=folder.name, checks=tuple(found))
+    return Verification(folder=folder.name, checks=tuple(found), stated=not_recomputed(manifest, found))
 
 
 def _checks(

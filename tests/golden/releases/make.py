@@ -61,14 +61,14 @@ def drawn() -> dict[str, pl.DataFrame]:
     """The tables: people who do not exist."""
     census = ["age", "workclass", "fnlwgt", "education", "marital-status", "occupation", "race", "sex",
               "hours-per-week", "income"]  # fmt: skip
-    everyone = sf.census(250, seed=14).select("age", "sex", "race", "education", "occupation")
+    everyone = sf.datasets.census(250, seed=14).select("age", "sex", "race", "education", "occupation")
     return {
-        "people.csv": sf.census(220, seed=11).select(census),
-        "holes.csv": _holes(sf.census(180, seed=12).rename({"hours-per-week": "hours"})),
-        "few.csv": _few(sf.census(70, seed=13).rename({"hours-per-week": "hours", "occupation": "job"})),
+        "people.csv": sf.datasets.census(220, seed=11).select(census),
+        "holes.csv": _holes(sf.datasets.census(180, seed=12).rename({"hours-per-week": "hours"})),
+        "few.csv": _few(sf.datasets.census(70, seed=13).rename({"hours-per-week": "hours", "occupation": "job"})),
         "population.csv": everyone,
         "sample.csv": everyone.head(120),
-        "patients.tsv": sf.patients(200, seed=3),
+        "patients.tsv": sf.datasets.patients(200, seed=3),
         "marital.csv": pl.DataFrame(
             [
                 ("Married-civ-spouse", "With spouse", "Married"), ("Married-AF-spouse", "With spouse", "Married"),
@@ -78,12 +78,12 @@ def drawn() -> dict[str, pl.DataFrame]:
             orient="row",
         ),
         "costs.csv": pl.DataFrame({"value": ["<=50K", ">50K"], "<=50K": [0, 1], ">50K": [1, 0]}),
-        "city.csv": sf.city(220, blocks=8, hours=8, seed=4),
-        "rides.csv": _rides(sf.metro(200, stations=8, minutes=10, seed=7)),
+        "city.csv": sf.datasets.city(220, blocks=8, hours=8, seed=4),
+        "rides.csv": _rides(sf.datasets.metro(200, stations=8, minutes=10, seed=7)),
         **_riders(80),
         "baskets.csv": _baskets(160),
         "buys.csv": _buys(90),
-        "stays.csv": _stays(sf.census(250, seed=15).rename({"hours-per-week": "hours"})),
+        "stays.csv": _stays(sf.datasets.census(250, seed=15).rename({"hours-per-week": "hours"})),
     }  # fmt: skip
 
 

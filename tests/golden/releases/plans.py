@@ -128,7 +128,7 @@ TABLES: dict[str, Tree] = {
         {"age": AGE, "race": RACE, "education": EDUCATION, "occupation": JOB, "hours": role("keep")},
         {
             "l_diversity": {"kind": "recursive", "c": 3, "l": 2},
-            "t_closeness": {"t": 0.45, "distance": "emd-hierarchical", "reference": "original"},
+            "t_closeness": {"t": 0.45, "distance": "emd-hierarchical"},
             "reading": "value",
         },
         {"name": "optimal", "max_suppressed": 0.1},

@@ -107,8 +107,7 @@ def suppressed_share(facts: ReportFacts) -> float:
 
 def searched(facts: ReportFacts) -> str:
     """Whether the release is proven to lose least, in one sentence."""
-    chosen = next((one.name for one in facts.utility if one.chosen), "")
-    by = f" (measured by {chosen})" if chosen else ""
+    by = f" (measured by {facts.metric})" if facts.metric else ""
     if facts.proven:
         return f"Proven: no other choice of levels within the plan loses less{by}."
     return f"Best so far: a choice of levels that loses less{by} may exist; the search did not rule it out."

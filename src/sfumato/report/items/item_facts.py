@@ -37,19 +37,19 @@ class ItemColumnFacts:
     """Its name."""
     kind: Kind
     """What its cells are."""
-    items_before: int
-    """Different items in the original."""
     items_after: int
     """Different items in the release."""
-    entries_before: int
-    """Readings of a path, items in sets or cells of a table, counted in the original."""
     entries_after: int
-    """The same, counted in the release."""
-    items_left_out: int = 0
-    """Items of the original that are in no record of the release, not even coarser."""
+    """Readings of a path, items in sets or cells of a table, counted in the release."""
     items_coarser: int = 0
-    """Items of the original that the release shows as something coarser."""
-    entries_left_out: int = 0
+    """Items of the release that stand for several of the original."""
+    items_before: int | None = None
+    """Different items in the original; the steward's to know, as is all that is left out."""
+    entries_before: int | None = None
+    """Entries counted in the original."""
+    items_left_out: int | None = None
+    """Items of the original that are in no record of the release, not even coarser."""
+    entries_left_out: int | None = None
     """Entries of the original that the release does not show at all."""
     after: GridCounts | None = None
     """Of a path: readings of the release, by places and times as the release shows them."""
@@ -156,9 +156,10 @@ class ItemFacts:
     why: str
     """Why this algorithm."""
     utility: ItemUtilityFacts | None = None
-    """What was lost, if it was measured."""
+    """What was lost, measured against the original: in an inside report only."""
     sequences: tuple[SequenceFacts, ...] = ()
-    """The most frequent of the maximal frequent sets, the most frequent first."""
+    """The most frequent of the maximal frequent sets, the most frequent first: those of the original in an inside
+    report, those of the release elsewhere."""
     steps: tuple[StepFacts, ...] = ()
     """The decisions of the search in order; shown in an inside report only."""
     effort: Mapping[str, int | float | str] = field(default_factory=dict)

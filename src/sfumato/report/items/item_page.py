@@ -29,7 +29,10 @@ def render(facts: ItemFacts, work: Work | None = None) -> str:
             pictures=item_pictures(facts, found),
             verdict=item_sentences.verdict(facts),
             claims=[(one, item_sentences.promised(one), item_sentences.reached(one.claim)) for one in facts.claims],
-            entries=[sum(one.entries_before for one in facts.columns), sum(one.entries_after for one in facts.columns)],
+            entries=[
+                sum(one.entries_before or 0 for one in facts.columns),
+                sum(one.entries_after for one in facts.columns),
+            ],
             sequences=found[:MOST_SEQUENCES],
             sequence_count=len(found),
             most_lines=MOST_PATHS,

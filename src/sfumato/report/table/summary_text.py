@@ -40,10 +40,11 @@ def _smallest(facts: ReportFacts) -> str:
     return f"Smallest group, by reading of unknown cells: {parts}."
 
 
-def _risks(before: Risk, after: Risk) -> list[str]:
+def _risks(before: Risk | None, after: Risk) -> list[str]:
+    was = ("", "") if before is None else (f"{odds(before.prosecutor)} before, ", f"{share(before.marketer)} before, ")
     return [
-        f"Highest chance to pick a person's row: {odds(before.prosecutor)} before, {odds(after.prosecutor)} after.",
-        f"Rows matched rightly on average: {share(before.marketer)} before, {share(after.marketer)} after.",
+        f"Highest chance to pick a person's row: {was[0]}{odds(after.prosecutor)} after.",
+        f"Rows matched rightly on average: {was[1]}{share(after.marketer)} after.",
     ]
 
 

@@ -10,7 +10,7 @@ from sfumato.report.base.drawing import Row, bars, columns
 from sfumato.report.base.figures import count, label, number, share
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.sentences import counted
-from sfumato.report.base.shapes import AFTER, ALARM, TRACK
+from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, TRACK
 from sfumato.report.table.table_facts import ColumnFacts
 
 RISKS = (
@@ -42,12 +42,21 @@ def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None) -> Picture 
     return Picture(svg=bars(rows, heads=("groups", "rows"), back=TRACK), words=f"Groups by size. {told}.")
 
 
-def risks(before: Risk, after: Risk) -> Picture:
-    """The five risks, before and after."""
-    pairs = [(name, getattr(before, field), getattr(after, field)) for field, name in RISKS]
-    rows = [Row(label=name, back=old, front=new, figures=(share(old), share(new))) for name, old, new in pairs]
-    told = "; ".join(f"{name} {share(old)} before, {share(new)} after" for name, old, new in pairs)
-    return Picture(svg=bars(rows, heads=("before", "after")), words=f"Re-identification risks. {told}.")
+def risks(before: Risk | None, after: Risk) -> Picture:
+    """The five risks, before (where that may be told) and after."""
+    rows, told = [], []
+    for field, name in RISKS:
+        new = getattr(after, field)
+        if before is None:
+            rows.append(Row(label=name, back=1, front=new, figures=(share(new),)))
+            told.append(f"{name} {share(new)}")
+        else:
+            old = getattr(before, field)
+            rows.append(Row(label=name, back=old, front=new, figures=(share(old), share(new))))
+            told.append(f"{name} {share(old)} before, {share(new)} after")
+    heads, back = (("after",), TRACK) if before is None else (("before", "after"), BEFORE)
+    words = f"Re-identification risks. {'; '.join(told)}."
+    return Picture(svg=bars(rows, heads=heads, back=back), words=words)
 
 
 def losses(found: Sequence[ColumnFacts]) -> Picture | None:

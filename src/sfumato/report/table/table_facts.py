@@ -27,9 +27,9 @@ class ColumnFacts:
     height: int | None = None
     """The levels that its hierarchy has."""
     loss: float | None = None
-    """The share of its information that was lost, between 0 and 1."""
+    """The share of what it could tell that was lost, between 0 and 1: 1 where one label is left."""
     distinct_before: int | None = None
-    """Different values in the original."""
+    """Different values in the original, or in its declared domain; None where neither may be told."""
     distinct_after: int | None = None
     """Different values in the release."""
     before: tuple[tuple[str, int], ...] = ()
@@ -90,18 +90,20 @@ class ReportFacts:
     """Column by column."""
     class_sizes: tuple[tuple[int, int], ...]
     """Class size and how many classes have it, ascending."""
-    risk_before: Risk
-    """Risks of the original."""
+    risk_before: Risk | None
+    """Risks of the original; the steward's to know."""
     risk_after: Risk
     """Risks of the release."""
     utility: tuple[UtilityFacts, ...]
-    """What was lost."""
+    """What was lost, as far as it may be told."""
     algorithm: str
     """The algorithm."""
     why: str
     """Why this algorithm."""
+    metric: str = ""
+    """The metric that the search made best; it need not be among those that may be told."""
     effort: Mapping[str, int | float | str] = field(default_factory=dict)
-    """What the search did."""
+    """What the search did; the steward's to know."""
     proven: bool = True
     """Whether the result is proven optimal for the chosen metric."""
     trail: Trail | None = None

@@ -91,4 +91,4 @@ def _pictures(facts: ReportFacts, work: Work) -> Pictures:
 
 
 def _chosen(facts: ReportFacts) -> str:
-    return next((one.name for one in facts.utility if one.chosen), "by the metric")
+    return facts.metric or "by the metric"

@@ -25,14 +25,15 @@ MOST = 60
 
 
 def trail_pictures(trail: Trail, metric: str, limit: int | None) -> list[Picture]:
-    """Loss by step and smallest class by step; a limit on class sizes is drawn as a line."""
-    losses = [trail.loss, *(step.loss for step in trail.steps)]
+    """Loss by step, where it may be told, and smallest class by step; a limit on class sizes is drawn as a line."""
+    losses = [loss for loss in (trail.loss, *(step.loss for step in trail.steps)) if loss is not None]
     sizes = [float(trail.anonymity), *(float(step.anonymity) for step in trail.steps)]
-    if len(losses) < 2:
+    if len(sizes) < 2:
         return []
     lost = AxisFacts(name=f"lost ({metric})", meaning="", better="higher", how="number")
     least = AxisFacts(name="smallest class", meaning="", better="higher", how="count")
-    return [_picture(lost, losses, None, trail), _picture(least, sizes, limit, trail)]
+    drawn = [_picture(lost, losses, None, trail)] if losses else []
+    return [*drawn, _picture(least, sizes, limit, trail)]
 
 
 def _picture(axis: AxisFacts, values: Sequence[float], limit: int | None, trail: Trail) -> Picture:

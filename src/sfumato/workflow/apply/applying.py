@@ -181,7 +181,7 @@ def _judged(
     here = [column for column in published.columns if column.name in rows.columns]
     classes = evidence(
         Table(frame=rows, missing=published.missing),
-        replace(published, columns=tuple(here), rows=rows.height, references={}),
+        replace(published, columns=tuple(here), rows=rows.height),
         counted=[name for model, _ in made for name in model.columns],
     )
     return tuple(claim(model, parameters, classes, reading) for model, parameters in made)

@@ -122,7 +122,7 @@ def rule_at(
             names = full.levels[cut]
             said = tuple(names.labels[place] for place in names.parent)
         else:
-            said = _everywhere(full, domain, cut)
+            said = _everywhere(full, domain, cut, frozenset(released))
         return Rule(kind=domain.kind, labels=tuple(released), values=dict(zip(leaves, said, strict=True)))
     numeric = domain.numbers is not None and domain.kind != "date"
     if numeric and all(read_interval(label) for label in released if label not in (TOP, domain.missing)):
@@ -130,11 +130,12 @@ def rule_at(
     return Rule(kind=domain.kind, labels=tuple(released), above=dict(plan))
 
 
-def _everywhere(full: Hierarchy, domain: ObservedDomain, cut: ColumnCut) -> tuple[str, ...]:
-    """A cut through the values that occur, carried on to the whole declared domain.
+def _everywhere(full: Hierarchy, domain: ObservedDomain, cut: ColumnCut, released: frozenset[str]) -> tuple[str, ...]:
+    """A cut through the values that are released, carried on to the whole declared domain.
 
-    A value that does not occur reads as a label of the cut if that covers it: if it lies at least as high as the lowest
-    node above the value under which some value occurs. Else it reads as the node just below that one.
+    A value of which all rows were removed counts as one that does not occur. A value that does not occur reads as a
+    label of the cut if that covers it: if it lies at least as high as the lowest node above the value under which some
+    value occurs. Else it reads as the node just below that one.
     """
     tree = full.tree()
     code_of = {value: code for code, value in enumerate(full.levels[0].labels)}
@@ -142,6 +143,8 @@ def _everywhere(full: Hierarchy, domain: ObservedDomain, cut: ColumnCut) -> tupl
     mixed = np.zeros(len(tree.labels), np.bool_)
     for place, value in enumerate(domain.values):
         node, label = int(tree.leaf[code_of[value]]), int(cut.of_code[place])
+        if cut.labels[label] not in released:
+            continue
         while node >= 0:
             mixed[node] |= some[node] not in (-1, label)
             some[node], node = label, int(tree.parent[node])

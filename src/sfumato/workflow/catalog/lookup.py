@@ -71,7 +71,7 @@ class Catalog:
         return metric
 
     def stated(self, *, target: bool) -> list[str]:
-        """The built-in metrics, which every manifest states."""
+        """The built-in metrics, which every manifest states where they are public."""
         from sfumato.workflow.catalog.built_in import METRICS
 
         return [part.make.name for part in METRICS if target or "target" not in part.make.needs]

@@ -33,7 +33,7 @@ def builder(tree: Mapping[str, Any], path: str, folder: Path) -> Builder:
     """The builder that a hierarchy table describes.
 
     >>> builder({"kind": "mask", "from": "right"}, "columns.zip.hierarchy", Path())
-    Mask(side='right', mark='*', levels=())
+    Mask(side='right', mark='*', levels=(), length=None)
     """
     keys = Keys.of(tree, path)
     if "kind" not in tree:
@@ -93,11 +93,12 @@ def _quantiles(keys: Keys) -> Builder:
 
 
 def _mask(keys: Keys) -> Builder:
-    keys.only("kind", "from", "mark", "levels")
+    keys.only("kind", "from", "mark", "levels", "length")
     return Mask(
         side=cast("Any", keys.one_of("from", ("right", "left"), "right")),
         mark=keys.text("mark", "*") or "*",
         levels=cast("Any", keys.numbers("levels")),
+        length=keys.whole("length"),
     )
 
 

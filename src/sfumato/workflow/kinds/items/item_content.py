@@ -1,7 +1,7 @@
 """From a release of paths and sets to what its report shows.
 
-The bundle's report is given nothing that its page would not show: the original's distributions, the names of what was
-left out and the steps of the search go into the inside report only.
+The bundle's report is given what follows from the released records and nothing else: the original's distributions, what
+was left out, what was lost and how the search went are for the inside report.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from sfumato.bundle.claims import Claim, titled
 from sfumato.bundle.manifest import plain
 from sfumato.data.itemized import ItemColumn
 from sfumato.ground.work import Work
+from sfumato.group.itemsets import Itemsets
+from sfumato.group.maximal import maximal_frequent
 from sfumato.publish.items.item_space import ItemSpace
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.items.item_facts import (
@@ -64,13 +66,13 @@ def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:
         columns=tuple(_column(made, space, told, inside=inside) for space, told in spaces),
         algorithm=made.algorithm,
         why=made.why,
-        utility=_utility(made),
-        sequences=_sequences(made, inside=inside),
+        utility=_utility(made) if inside else None,
+        sequences=_sequences(made) if inside else _released_sets(made),
         steps=tuple(
             StepFacts(action=step.action, label=step.label, to=step.to, gain=step.gain, loss=step.loss, left=step.left)
             for step in (made.outcome.steps if inside else ())
         ),
-        effort=dict(made.outcome.effort),
+        effort=dict(made.outcome.effort) if inside else {},
         marks=tuple(made.marks),
         findings=made.audit.findings,
         notes=_notes(made),
@@ -102,16 +104,17 @@ def _column(made: ItemRelease, space: ItemSpace, told: RecodedColumn, *, inside:
         grids["after"] = _shown_grid(made, space, items)
         if inside:
             grids |= {"before": _grid(items, before), "vanished": _grid(items, vanished)}
+    left_out = int((gone | (vanished == before))[before > 0].sum())
     return ItemColumnFacts(
         name=space.name,
         kind=told.kind,  # type: ignore[arg-type]
-        items_before=told.items,
         items_after=told.shown,
-        entries_before=told.entries_before,
         entries_after=told.entries,
-        items_left_out=int((gone | (vanished == before))[before > 0].sum()),
-        items_coarser=int((made.outcome.shown.spread[to[~gone]] > 1).sum()),
-        entries_left_out=int(vanished.sum()),
+        items_coarser=len(told.coarser),
+        items_before=told.items if inside else None,
+        entries_before=told.entries_before if inside else None,
+        items_left_out=left_out if inside else None,
+        entries_left_out=int(vanished.sum()) if inside else None,
         frequent=() if grids else _frequent(made, space, before, after, inside=inside),
         **grids,
     )
@@ -207,34 +210,50 @@ def _utility(made: ItemRelease) -> ItemUtilityFacts:
     )
 
 
-def _sequences(made: ItemRelease, *, inside: bool) -> tuple[SequenceFacts, ...]:
-    """The most frequent of the maximal frequent sets, longer ones first; the bundle's page names kept ones only."""
+def _sequences(made: ItemRelease) -> tuple[SequenceFacts, ...]:
+    """The most frequent of the original's maximal frequent sets, longer ones first, and what became of them."""
     found, to, shown = made.frequent, made.outcome.shown.to, made.outcome.shown
     labels = made.prepared.problem.transactions.labels
-    sizes = np.diff(found.sets.starts)
-    order = np.lexsort((-found.sets.rows, -np.minimum(sizes, 2)))
-    wanted = [int(n) for n in order if inside or found.kept[n]][:MOST]
     facts = []
-    for number in wanted:
+    for number in _foremost(found.sets):
         items = found.sets.codes[found.sets.starts[number] : found.sets.starts[number + 1]]
         kept, coarser = bool(found.kept[number]), bool(found.coarser[number])
         names = tuple(labels[item] for item in items)
         as_shown = tuple(dict.fromkeys(shown.labels[to[item]] for item in items)) if kept and coarser else ()
         facts.append(
             SequenceFacts(
-                labels=names if inside or not coarser else as_shown,
-                before=int(found.sets.rows[number]) if inside else None,
+                labels=names,
+                before=int(found.sets.rows[number]),
                 after=int(found.after[number]) if kept else None,
                 shown=as_shown,
-                spots=_spots(made, items, names) if inside or not coarser else _spots(made, items, as_shown),
-                shown_spots=_spots(made, items, as_shown),
+                spots=_spots(made, names, items),
+                shown_spots=_spots(made, as_shown, items),
             )
         )
     return tuple(facts)
 
 
-def _spots(made: ItemRelease, items: NDArray[np.int32], labels: tuple[str, ...]) -> tuple[Spot, ...]:
-    """The places and times of a sequence, if all of its items are readings of one path."""
+def _released_sets(made: ItemRelease) -> tuple[SequenceFacts, ...]:
+    """The same of the release itself: its own maximal frequent sets, which anybody can count."""
+    records, shown = made.outcome.transactions, made.outcome.shown
+    found = maximal_frequent(records, made.frequent.support)
+    facts = []
+    for number in _foremost(found):
+        items = found.codes[found.starts[number] : found.starts[number + 1]]
+        names = tuple(records.labels[item] for item in items)
+        spots = _spots(made, names, shown.first[items])
+        facts.append(SequenceFacts(labels=names, after=int(found.rows[number]), spots=spots))
+    return tuple(facts)
+
+
+def _foremost(sets: Itemsets) -> list[int]:
+    """The most frequent sets, those of several items first."""
+    order = np.lexsort((-sets.rows, -np.minimum(np.diff(sets.starts), 2)))
+    return [int(number) for number in order[:MOST]]
+
+
+def _spots(made: ItemRelease, labels: tuple[str, ...], items: NDArray[np.int32] | Ints) -> tuple[Spot, ...]:
+    """The places and times of a sequence, if all of its (original) items are readings of one path."""
     for space in made.prepared.problem.spaces:
         inside = (items >= space.begin) & (items < space.begin + space.count)
         if len(space.axes) == 2 and inside.all():

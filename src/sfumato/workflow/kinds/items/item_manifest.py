@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, NoReturn
 
 import polars as pl
 
 from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.bundling import as_written, versions
+from sfumato.workflow.kinds.items.item_columns import RecodedColumn
 from sfumato.workflow.kinds.items.item_preparing import ItemPrepared
 from sfumato.workflow.kinds.items.item_release import ItemRelease
 from sfumato.workflow.plan.plan import Plan
@@ -21,7 +21,11 @@ def files(made: ItemRelease) -> dict[str, pl.DataFrame]:
 
 
 def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
-    """What is stated; ``files`` has the data file's name and digest."""
+    """What is stated; ``files`` has the data file's name and digest.
+
+    What was left out and lost is measured against the original, and how the search went depends on it: that is for the
+    inside report.
+    """
     ((data, digest),) = files.items()
     return {
         "data": {
@@ -35,10 +39,8 @@ def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "recoding": {
             "algorithm": made.algorithm,
             "why": made.why,
-            "columns": {one.name: _without_name(asdict(one)) for one in made.recoded},
+            "columns": {one.name: _public(one) for one in made.recoded},
         },
-        "utility": dict(made.utility),
-        "search": dict(made.outcome.effort),
         "attacks": made.audit.to_json(),
         "attacks_not_made": dict(made.audit.skipped),
         "versions": versions("numpy", "numba", "polars"),
@@ -60,5 +62,11 @@ def _published(plan: Plan, prepared: ItemPrepared, name: str) -> dict[str, Any]:
     return found
 
 
-def _without_name(column: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in column.items() if key != "name"}
+def _public(column: RecodedColumn) -> dict[str, Any]:
+    """What the file itself shows of a column, and which of its items stand for several."""
+    return {
+        "kind": column.kind,
+        "shown": column.shown,
+        "entries": column.entries,
+        "coarser": sorted(column.coarser),
+    }

@@ -33,7 +33,11 @@ class ItemRelease(Release):
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
-        return [*super().marks, *([LOCAL] if len(self.outcome.stripped) else []), *item_marks(self.plan)]
+        return [
+            *super().marks,
+            *([LOCAL] if self.plan.algorithm.options.get("scope") == "local" else []),
+            *item_marks(self.plan),
+        ]
 
     @cached_property
     def recoded(self) -> tuple[RecodedColumn, ...]:

@@ -19,10 +19,10 @@ def chosen(problem: Problem) -> tuple[str, str]:
     most = MOST_NODES if problem.floors() is not None else _UNBOUNDED
     if problem.nodes <= most:
         return "optimal", (
-            f"Chosen by auto: the optimal search can prove its result, for {name} and these models, on a lattice of "
-            f"{problem.nodes:,} nodes, and a value reads the same in every row."
+            f"Chosen by auto: the optimal search can prove its result, for {name} and these models, on a lattice of at "
+            f"most {most:,} nodes, and a value reads the same in every row."
         )
-    why = f"Chosen by auto: the lattice has {problem.nodes:,} nodes, more than the {most:,} that an optimum by {name} "
+    why = f"Chosen by auto: the lattice has more than the {most:,} nodes that an optimum by {name} "
     whole = [m.name for m in problem.models if m.counts_anew or not m.kept_by_merging]
     if whole or problem.cells.population is not None:
         asks = f"{whole[0]} judges" if whole else "a population is counted with"

@@ -91,6 +91,7 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     if people is not None:
         grouped = replace(grouped, population=people.cells(quasi))
     _refuse_population(plan, models, parts, known=people is not None)
+    _refuse_reference(plan, models)
     problem = _problem(plan, grouped, hierarchies, models, schema, parts)
     return Prepared(
         source=source,
@@ -128,6 +129,17 @@ def _refuse_population(plan: Plan, models: tuple[Any, ...], parts: Catalog, *, k
         )
 
 
+def _refuse_reference(plan: Plan, models: tuple[Any, ...]) -> None:
+    """Refuse a distribution of rows that may be removed: published beside the rest it would tell their values."""
+    asks = any(getattr(model, "reference", "released") == "original" for model in models)
+    if asks and plan.algorithm.suppressed == "remove" and plan.algorithm.max_suppressed:
+        raise PlanError(
+            'privacy.t_closeness.reference = "original": a verifier needs the distribution of the original table, and '
+            "its difference to the released rows would tell the sensitive values of the rows that are removed; use "
+            'reference = "released", algorithm.suppressed = "star", or max_suppressed = 0'
+        )
+
+
 def unit(models: Iterable[Any]) -> int:
     """The k in which metrics count: of models called k-anonymity and no others, as a verifier reads it off claims."""
     return asked_k(model for model in models if model.name == KAnonymity.name)
@@ -144,7 +156,7 @@ def _problem(
     metric = parts.metric(plan.metric, k=unit(models))
     if "target" in metric.needs and schema.target is None:
         raise PlanError(f"utility.metric: {plan.metric} needs a column with role = 'target'")
-    strange = [need for need in metric.needs if need not in ("sizes", "target", *grouped.measures)]
+    strange = [need for need in metric.needs if need not in ("sizes", "steps", "target", *grouped.measures)]
     if strange:
         raise PlanError(f"utility.metric: {plan.metric} needs {listed(strange)}, which no release offers")
     if plan.learner is not None and schema.target is None:

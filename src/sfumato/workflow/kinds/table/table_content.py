@@ -1,11 +1,13 @@
 """From a release to what its report shows.
 
-A bundle's report shows no original value and no original distribution that differs from the released one: only sums
-over the whole original (its risks, rows, numbers of different values). The inside report shows the original's own.
+A bundle's report shows nothing that does not follow from the released rows and from declared facts, but for what
+``verification.provenance`` names. The inside report, and the summary on the steward's screen, show the original's own
+figures.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,18 +17,20 @@ import polars as pl
 from sfumato.attacks.identity.risk import Risk, risk
 from sfumato.bundle.claims import Claim, titled
 from sfumato.bundle.manifest import plain
+from sfumato.bundle.published import count_column
 from sfumato.data.table import Table
 from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.ground.work import Work
 from sfumato.publish.problem import Form
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
-from sfumato.utility.cell_metrics import LossMetric
 from sfumato.verification.evidence import required
 from sfumato.version import __version__
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.table.public_figures import column_loss, values_before
 
 if TYPE_CHECKING:
     from sfumato.utility.learners import Learner
@@ -42,12 +46,9 @@ def page(made: TableRelease, inside: bool, work: Work) -> str:
     return render(facts(made, inside=inside), work)
 
 
-def facts(made: TableRelease, *, inside: bool) -> ReportFacts:
-    """Everything the report of a release shows."""
-    cells = made.prepared.problem.cells
-    if cells.population is None:  # an algorithm may have told rows with equal quasi-identifiers apart
-        cells, _ = cells.project(cells.quasi)
-    population = cells.population_sizes()[0] if cells.population else None
+def facts(made: TableRelease, *, inside: bool, exact: bool | None = None) -> ReportFacts:
+    """Everything the report of a release shows; ``exact`` figures of the original in an inside report only."""
+    exact = inside if exact is None else exact
     sizes, counts = np.unique(required(made.classes, made.published).sizes, return_counts=True)
     return ReportFacts(
         title="Inside report" if inside else "Release report",
@@ -61,21 +62,30 @@ def facts(made: TableRelease, *, inside: bool) -> ReportFacts:
         suppressed_limit=made.plan.algorithm.max_suppressed,
         claims=tuple(map(_claim, made.claims)),
         smallest_class=made.smallest_class,
-        columns=tuple(_column(made, name, role, inside=inside) for name, role in made.prepared.schema.roles.items()),
+        columns=tuple(_column(made, name, role, exact=exact) for name, role in made.prepared.schema.roles.items()),
         class_sizes=tuple((int(size), int(count)) for size, count in zip(sizes, counts, strict=True)),
-        risk_before=risk(cells.sizes, population),
+        risk_before=_risk_before(made) if exact else None,
         risk_after=Risk(**made.risk),
-        utility=_utility(made),
+        utility=_utility(made, made.utility if exact else made.public_utility),
+        metric=made.plan.metric,
         algorithm=made.algorithm,
         why=made.why,
         findings=made.audit.findings,
         skipped_attacks=made.audit.skipped,
-        effort=dict(made.outcome.effort),
+        effort=dict(made.outcome.effort) if exact else {},
         proven=made.outcome.proven,
-        trail=made.outcome.trail if inside else made.public_trail,
+        trail=made.outcome.trail if exact else made.public_trail,
         errors=made.classification(cast("Learner", made.plan.learner)) if inside and made.plan.learner else None,
         marks=_marks(made),
     )
+
+
+def _risk_before(made: TableRelease) -> Risk:
+    """The risks of the original table."""
+    cells = made.prepared.problem.cells
+    if cells.population is None:  # an algorithm may have told rows with equal quasi-identifiers apart
+        cells, _ = cells.project(cells.quasi)
+    return risk(cells.sizes, cells.population_sizes()[0] if cells.population else None)
 
 
 def _claim(claim: Claim) -> ClaimFacts:
@@ -83,7 +93,7 @@ def _claim(claim: Claim) -> ClaimFacts:
     return ClaimFacts(claim=claim, title=titled(claim.model, claim.parameters), meaning=meaning, limits=limits)
 
 
-def _utility(made: TableRelease) -> tuple[UtilityFacts, ...]:
+def _utility(made: TableRelease, measured: Mapping[str, float]) -> tuple[UtilityFacts, ...]:
     parts = catalog()
     return tuple(
         UtilityFacts(
@@ -95,7 +105,7 @@ def _utility(made: TableRelease) -> tuple[UtilityFacts, ...]:
             chosen=name == made.plan.metric,
             meaning=parts.metrics[name].meaning,
         )
-        for name, value in made.utility.items()
+        for name, value in measured.items()
     )
 
 
@@ -118,11 +128,11 @@ def _marks(made: TableRelease) -> tuple[str, ...]:
     return tuple(marks)
 
 
-def _column(made: TableRelease, name: str, role: Role, *, inside: bool) -> ColumnFacts:
+def _column(made: TableRelease, name: str, role: Role, *, exact: bool) -> ColumnFacts:
     if role is Role.QUASI:
-        return _quasi(made, name, inside=inside)
-    if made.published.apart is not None and name == made.published.apart.column.name:
-        shape = _distribution(made.prepared.domains[name])
+        return _quasi(made, name, exact=exact)
+    if made.sensitive is not None and made.published.apart is not None and name == made.published.apart.column.name:
+        shape = _apart(made.sensitive, name)
         done = f"published apart by {made.published.apart.group}, in the file of sensitive values"
         return ColumnFacts(name=name, role=str(role), done=done, distinct_after=len(shape), before=shape, after=shape)
     if name not in made.rows.columns:
@@ -131,51 +141,61 @@ def _column(made: TableRelease, name: str, role: Role, *, inside: bool) -> Colum
         return ColumnFacts(name=name, role=str(role), done="replaced by a keyed pseudonym")
     if role is Role.KEEP:
         return ColumnFacts(name=name, role=str(role), done="published unchanged")
-    before = made.prepared.domains[name]
     released = Table(frame=made.rows.select(name), missing=made.published.missing)
-    after = ObservedDomain.of(released.column(name, before.kind))
-    shown = inside or not made.suppressed_rows
+    after = _distribution(ObservedDomain.of(released.column(name, made.prepared.domains[name].kind)))
+    shown = exact or not made.suppressed_rows
     return ColumnFacts(
         name=name,
         role=str(role),
         done="published unchanged",
-        distinct_before=len(before.labels) if shown else None,
-        distinct_after=len(after.labels),
-        before=_distribution(before) if shown else (),
-        after=_distribution(after),
+        distinct_before=values_before(made, name, exact=exact),
+        distinct_after=len(after),
+        before=_distribution(made.prepared.domains[name]) if shown else (),
+        after=after,
     )
 
 
-def _quasi(made: TableRelease, name: str, *, inside: bool) -> ColumnFacts:
+def _apart(sensitive: pl.DataFrame, name: str) -> Distribution:
+    """The sensitive values of all groups together."""
+    rows = sensitive.group_by(pl.col(name).cast(pl.String).fill_null("")).agg(pl.col(count_column(name)).sum())
+    return tuple((value, int(count)) for value, count in rows.sort(name).iter_rows())
+
+
+def _quasi(made: TableRelease, name: str, *, exact: bool) -> ColumnFacts:
     problem, place = made.prepared.problem, made.prepared.schema.quasi.index(name)
-    found, hierarchy = made.outcome.recoding(problem), problem.hierarchies[place]
-    number = None if made.outcome.levels is None else made.outcome.levels[place]
-    column = made.prepared.domains[name]
+    found = made.outcome.recoding(problem)
+    stated = made.stated_columns[name]
+    number, height = stated.get("level"), int(stated["of"])
     released = made.rows[name].cast(pl.String).fill_null(made.published.missing[0] if made.published.missing else "")
     counts = dict(released.value_counts().iter_rows())
     labels = [label for label in dict.fromkeys([*found.labels[place], *counts]) if label in counts]
     after = tuple((label, int(counts[label])) for label in labels)
-    ruler, codes, sizes = found.rulers[place], found.keys[place], problem.cells.sizes
-    cost = np.where(made.outcome.suppressed, 1.0, LossMetric().cost(ruler)[codes])
-    form = found.forms[place] if found.forms else "levels"
     before: Distribution = ()
-    if inside:
-        before = _distribution(column)
+    if exact:
+        before = _distribution(made.prepared.domains[name])
     elif number is not None and not made.suppressed_rows:
         before = after
     return ColumnFacts(
         name=name,
         role="quasi",
-        done=_done(number, hierarchy.height, float(np.average(ruler.steps[codes], weights=sizes)), form),
+        done=_done(number, height, _climbed(stated["labels"], counts, height), stated.get("form", "levels")),
         level=number,
-        height=hierarchy.height,
-        loss=float(np.average(cost, weights=sizes)),
-        distinct_before=column.distinct,
+        height=height,
+        loss=column_loss(made, name, exact=exact),
+        distinct_before=values_before(made, name, exact=exact),
         distinct_after=len(after),
         before=before,
         after=after,
-        same_labels=not inside or number == 0,
+        same_labels=not exact or number == 0,
     )
+
+
+def _climbed(steps: Mapping[str, float | None], counts: Mapping[str, int], height: int) -> float | None:
+    """By how many levels a released cell was generalized on average; None where that is not public."""
+    if None in steps.values():
+        return None
+    climbed = sum(many * float(steps.get(label) or (height if label == TOP else 0)) for label, many in counts.items())
+    return climbed / max(sum(counts.values()), 1)
 
 
 _FORMS = {
@@ -186,8 +206,9 @@ _FORMS = {
 }
 
 
-def _done(number: int | None, height: int, average: float, form: Form) -> str:
+def _done(number: int | None, height: int, average: float | None, form: Form) -> str:
     """What was done to a quasi-identifier, in words."""
+    average = average or 0.0  # only labels of a hierarchy have one that is told
     if form != "levels":
         return _FORMS[form].format(average=f"{average:.1f}", height=height)
     if number is None:
@@ -211,7 +232,7 @@ def summary(made: TableRelease) -> Summary:
     """Verdict, risk and loss in lines; the level of each column in a table."""
     from sfumato.report.table.summary_text import summary as told
 
-    shown = facts(made, inside=False)
+    shown = facts(made, inside=False, exact=True)
     lines = (told(shown),)
     smallest = int(made.prepared.problem.cells.project(made.prepared.schema.quasi)[0].sizes.min())
     columns = [(f"different {c.name}", c.distinct_before, c.distinct_after) for c in shown.columns if c.role == "quasi"]

@@ -74,11 +74,27 @@ class TableRelease(Release):
         """The steps by which it was found, where each of them is a table of its own; not all of it may be public."""
         return self.outcome.trail
 
+    @cached_property
+    def stated_columns(self) -> dict[str, Any]:
+        """Per quasi-identifier, what may be told about its labels."""
+        from sfumato.workflow.kinds.table.public_figures import recoded_columns
+
+        return recoded_columns(self)
+
+    @cached_property
+    def public_utility(self) -> dict[str, float]:
+        """What was lost, as far as released rows and declared facts tell it; ``utility`` is exact and the steward's."""
+        from sfumato.workflow.kinds.table.public_figures import public_utility
+
+        return public_utility(self)
+
     @property
     def public_trail(self) -> Trail | None:
         """The trail where it tells no more than the release: coarser tables of the same rows can be made from it."""
         trail = self.outcome.trail
-        return trail if trail is not None and trail.direction == "down" and not self.suppressed_rows else None
+        if trail is None or trail.direction != "down" or self.suppressed_rows:
+            return None
+        return trail if self.plan.metric in self.public_utility else trail.without_loss()
 
     @cached_property
     def rules(self) -> dict[str, Rule] | None:

@@ -9,6 +9,7 @@ import polars as pl
 
 from sfumato.bundle.published import Apart, Published, PublishedColumn
 from sfumato.bundle.recoding import Buckets, Recoding
+from sfumato.data.table import Kind as ValueKind
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
@@ -175,8 +176,7 @@ def _published(
     plan: Plan, prepared: Prepared, outcome: Outcome, rows: pl.DataFrame, buckets: Buckets | None
 ) -> Published:
     schema, domains = prepared.schema, prepared.domains
-    kinds = {name: domains[name].kind if name in domains else "text" for name in rows.columns}
-    kinds |= dict.fromkeys(schema.quasi, "text")
+    kinds = {name: _kind(plan, prepared, rows, name) for name in rows.columns}
     roles = {**schema.roles, **({} if buckets is None else {buckets.name: Role.KEEP})}
     apart: Apart | None = None
     if buckets is not None:
@@ -188,21 +188,19 @@ def _published(
         rows=rows.height,
         missing=prepared.source.missing,
         exempt=plan.algorithm.exempt_suppressed,
-        references=_references(prepared, outcome),
         population=_population(prepared, outcome),
     )
 
 
-def _references(prepared: Prepared, outcome: Outcome) -> dict[str, dict[str, int]]:
-    """The original distributions that a claim refers to, where removed rows make them differ from the release."""
-    if not outcome.suppressed.any() or prepared.problem.suppressed == "star":
-        return {}
-    wanted = {m.columns[0] for m in prepared.problem.models if getattr(m, "reference", "released") == "original"}
-    found = {}
-    for name in sorted(wanted):
-        tally = prepared.problem.cells.tally(name)
-        found[name] = {value: int(count) for value, count in zip(tally.values, tally.overall, strict=True)}
-    return found
+def _kind(plan: Plan, prepared: Prepared, rows: pl.DataFrame, name: str) -> ValueKind:
+    """How the values of a released column are read: as declared, or as the released rows suggest.
+
+    A row that was removed has no part in it. Labels, and columns that are only handed on, are texts.
+    """
+    if name in prepared.schema.quasi or name not in prepared.domains:
+        return "text"
+    declared = plan.columns[name].type if name in plan.columns else None
+    return declared or Table(frame=rows.select(name), missing=prepared.source.missing).column(name).kind  # type: ignore[return-value]
 
 
 def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, ...], int], ...]:
@@ -219,7 +217,7 @@ def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, 
 def measured(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, float]:
     """Every metric of the catalog whose needs are met; one that reads something else breaks no release."""
     problem = prepared.problem
-    given = {"sizes", *problem.cells.measures, *(() if problem.target is None else ("target",))}
+    given = {"sizes", "steps", *problem.cells.measures, *(() if problem.target is None else ("target",))}
     view = outcome.recoding(problem).view(problem, outcome.suppressed)
     metrics = [parts.metric(name, k=unit(problem.models)) for name in parts.metrics]
     return {metric.name: metric.measure(view) for metric in metrics if set(metric.needs) <= given}

@@ -15,7 +15,7 @@ from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.bundle.published import Published
 from sfumato.data.files import read
 from sfumato.data.table import Table
-from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.domains import ObservedDomain, narrowed
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.chance import Chance
@@ -46,25 +46,29 @@ def attack_release(made: TableRelease, work: Work) -> Audit:
 
 
 def release_subject(made: TableRelease, *, control: Table | None = None) -> Subject:
-    """A release that was just made; its own rows and hierarchies are at hand."""
+    """A release that was just made; its own rows and hierarchies are at hand.
+
+    Behind it are the people whose rows it shows: nobody who was removed can move what an attack finds.
+    """
     prepared = made.prepared
     names = prepared.problem.cells.quasi
     hierarchies = dict(zip(names, prepared.problem.hierarchies, strict=True))
     forms = made.outcome.recoding(prepared.problem).forms
     wanted = (*names, *prepared.schema.sensitive)
-    domains = {name: prepared.domains[name] for name in wanted}
+    people = prepared.source.texts(wanted, made.recoding.mapping if made.recoding.rows == "remove" else None)
+    domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in wanted}
     found = _subject(
         made.rows,
         made.published,
         domains,
         hierarchies,
-        people=prepared.source.texts(wanted),
+        people=people,
         claims=[(one.model, one.parameters) for one in made.claims],
         algorithm=made.algorithm,
         groups=made.sensitive,
         control=control,
         trees={
-            **{name: _paths(tree, domains[name]) for name, tree in hierarchies.items()},
+            **{name: _paths(tree, prepared.domains[name], domains[name]) for name, tree in hierarchies.items()},
             **_trees(made.plan, {name: domains[name] for name in prepared.schema.sensitive}),
         },
     )
@@ -201,9 +205,13 @@ def _trees(plan: Plan, domains: Mapping[str, ObservedDomain]) -> dict[str, dict[
     return {name: _paths(tree, domain) for name, (tree, domain) in built.items() if tree is not None}
 
 
-def _paths(hierarchy: Hierarchy, domain: ObservedDomain) -> dict[str, tuple[str, ...]]:
-    """What lies above each value, nearest first, without the top."""
-    levels = hierarchy.levels[1:-1]
+def _paths(
+    hierarchy: Hierarchy, domain: ObservedDomain, kept: ObservedDomain | None = None
+) -> dict[str, tuple[str, ...]]:
+    """What lies above each value (that is kept), nearest first, without the top."""
+    levels, known = hierarchy.levels[1:-1], frozenset((kept or domain).labels)
     return {
-        value: tuple(level.labels[level.parent[code]] for level in levels) for code, value in enumerate(domain.labels)
+        value: tuple(level.labels[level.parent[code]] for level in levels)
+        for code, value in enumerate(domain.labels)
+        if value in known
     }

@@ -1,0 +1,126 @@
+"""Where every figure of a manifest comes from: the data file, the publisher's word, or the original.
+
+Whatever a bundle says besides its rows must follow from them and from declared facts; else it tells more than the rows.
+The exceptions stand here, each with its reason, and nowhere else: a path that this table does not know is reported as
+not recomputed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from sfumato.verification.checks import Check
+
+How = Literal["recomputed", "declared", "stated"]
+"""Computed again from the bytes; said by the publisher about the world; or stated, and not to be computed again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """How some paths of a manifest are known."""
+
+    path: str
+    """The paths, with ``*`` for any part."""
+    how: How
+    """How."""
+    why: str
+    """From what, or why not."""
+
+
+def _of(how: How, why: str, *paths: str) -> tuple[Origin, ...]:
+    return tuple(Origin(path=path, how=how, why=why) for path in paths)
+
+
+_COMMON = (
+    *_of("declared", "the plan, without files and paths", "plan", "plan/*"),
+    *_of("declared", "when and by which version it was made", "sfumato", "schema", "kind", "made", "versions/*"),
+    *_of("declared", "warnings that follow from the plan", "marks/*"),
+    *_of("recomputed", "from the bytes of the files", "sha256", "report/*", "data/file", "data/sha256", "data/rows"),
+    *_of("recomputed", "from the columns of the data file", "data/columns/*/name", "data/columns/*/role"),
+    *_of("declared", "how the values of a column are read", "data/columns/*", "data/missing*"),
+    *_of("recomputed", "from the rows and the plan", "claims/*"),
+    *_of("declared", "why this algorithm", "recoding/algorithm", "recoding/why"),
+)
+_ATTACKS = (
+    *_of(
+        "recomputed",
+        "from the counts that the attack states",
+        "attacks/*/outcome",
+        "attacks/*/risk/value",
+        "attacks/*/target/low",
+        "attacks/*/target/high",
+    ),
+    *_of("stated", "attacks are made on the people behind the release", "attacks/*", "attacks_not_made/*"),
+)
+_TABLE = (
+    *_of("recomputed", "from the released rows", "smallest_class/*", "risk/*"),
+    *_of("recomputed", "from the plan", "data/exempt_suppressed", "suppression/how", "suppression/limit"),
+    *_of("recomputed", "from the file of sensitive values", "data/apart/*"),
+    *_of("stated", "the population is a table of its own", "data/population/*"),
+    *_of("recomputed", "as the difference to the rows there are", "suppression/rows"),
+    *_of("stated", "how many rows there were before some were removed", "suppression/of"),
+    *_of("declared", "the hierarchy that the publisher declared", "recoding/columns/*"),
+    *_of("stated", "whether the search proved its result", "search/proven_optimal"),
+    *_of("stated", "what the chosen metric said about coarser tables on the way", "trail/loss", "trail/steps/*/loss"),
+    *_of("recomputed", "by walking back from the released rows", "trail", "trail/*"),
+)
+_ITEMS = (
+    *_of("recomputed", "from the released records", "recoding/columns/*/shown", "recoding/columns/*/entries"),
+    *_of("declared", "the hierarchy that the publisher declared", "recoding/columns/*"),
+)
+_PRIVATE = (
+    *_of("recomputed", "by adding up its parts", "ledger*"),
+    *_of("declared", "the domains that the publisher declared", "domains*"),
+    *_of("stated", "noisy choices of the mechanism, covered by epsilon", "recoding/*", "search/*"),
+)
+_KINDS: Mapping[str, tuple[Origin, ...]] = {
+    "table": _TABLE,
+    "itemized": _ITEMS,
+    "differentially private": _PRIVATE,
+}
+"""By what the manifest says that it is."""
+
+
+def origin_of(path: str, kind: str, recomputed: Iterable[str] = ()) -> Origin:
+    """How a path of a manifest of this kind is known; ``recomputed`` are the metrics that were."""
+    if path.startswith("utility/"):
+        if path.removeprefix("utility/") in recomputed:
+            return Origin(path=path, how="recomputed", why="from released rows, label sizes and declared domains")
+        return Origin(path=path, how="stated", why="it is measured against the original")
+    for one in (*_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
+        if fnmatchcase(path, one.path):
+            return one
+    return Origin(path=path, how="stated", why="this version does not know it")
+
+
+def leaves(content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value of a manifest with its path; an empty list or table is one.
+
+    >>> list(leaves({"a": [{"b": 1}], "c": {}}))
+    [('a/0/b', 1), ('c', {})]
+    """
+    below = content.items() if isinstance(content, Mapping) else enumerate(content) if _several(content) else ()
+    if not below or not len(content):
+        yield path, content
+        return
+    for name, value in below:
+        yield from leaves(value, f"{path}/{name}" if path else str(name))
+
+
+def _several(content: Any) -> bool:
+    return isinstance(content, list | tuple)
+
+
+def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tuple[Origin, ...]:
+    """What a manifest states that a verifier cannot compute again, each kind of figure once."""
+    kind = str(manifest.get("kind", "table"))
+    done = {check.what.removeprefix("utility: ") for check in checks if check.what.startswith("utility: ")}
+    found: dict[tuple[str, str], Origin] = {}
+    for path, value in leaves(manifest):
+        one = origin_of(path, kind, done)
+        if one.how == "stated" and value not in ([], {}, None):
+            found.setdefault((one.path, one.why), one)
+    return tuple(found.values())

@@ -1,0 +1,147 @@
+"""What a bundle may say about a table: figures that follow from the released rows and from declared facts.
+
+A figure that was scaled by the original (the range of a column, how many different values it had) can be solved for a
+row that was removed. So whatever stands in the manifest and in the public report is computed here, from labels that are
+released and domains that are declared; the exact figures are for the steward.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.bundle.claims import Claim
+from sfumato.describe.domains import Categories
+from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.describe.roles import Role
+from sfumato.publish.problem import Form
+from sfumato.utility.view import Ruler
+from sfumato.verification.losses import losses
+from sfumato.workflow.catalog.lookup import catalog
+
+if TYPE_CHECKING:
+    from sfumato.workflow.kinds.table.table_release import TableRelease
+
+_SHARES: tuple[Form, ...] = ("boxes", "intervals", "means")
+"""Labels that are no hierarchy values: they lie as high as their share of the domain says."""
+
+
+def recoded_columns(made: TableRelease) -> dict[str, Any]:
+    """Per quasi-identifier, the labels that the release shows; how large they are where the domain is declared."""
+    problem = made.prepared.problem
+    found = made.outcome.recoding(problem)
+    shown: dict[str, Any] = {}
+    for place, (name, hierarchy) in enumerate(zip(problem.cells.quasi, problem.hierarchies, strict=True)):
+        ruler, labels = found.rulers[place], found.labels[place]
+        used = _used(made, name, labels)
+        form = found.forms[place] if found.forms else "levels"
+        height = _height(hierarchy, {labels[i]: float(ruler.steps[i]) for i in used})
+        steps = {labels[i]: _steps(hierarchy, form, labels[i], float(ruler.steps[i]), height) for i in used}
+        here: dict[str, Any] = {"of": height, "labels": steps}
+        if made.outcome.levels is not None:
+            level = made.outcome.levels[place]
+            here["level"] = min(level, height) if hierarchy.open else level
+        if form != "levels":
+            here["form"] = form
+        if made.rules is not None:
+            here["rule"] = made.rules[name].to_json()
+        if hierarchy.declared is not None and form != "means":
+            here["sizes"] = {labels[i]: float(ruler.sizes[i]) for i in used}
+            here |= {"total": hierarchy.total, "continuous": hierarchy.continuous}
+        shown[name] = here
+    return shown
+
+
+def _used(made: TableRelease, name: str, labels: tuple[str, ...]) -> list[int]:
+    """The labels that released rows show; the group of starred rows has its own."""
+    released = set(made.classes.labels[made.classes.quasi.index(name)])
+    return [place for place, label in enumerate(labels) if label in released]
+
+
+def _height(hierarchy: Hierarchy, steps: dict[str, float]) -> int:
+    """The levels of a hierarchy; where they were read off the values, as many as the released labels show."""
+    if not hierarchy.open:
+        return hierarchy.height
+    below = [max(len(label), int(step) + 1) for label, step in steps.items() if label != TOP]
+    return max(below, default=1)
+
+
+def _steps(hierarchy: Hierarchy, form: Form, label: str, steps: float, height: int) -> float | None:
+    """How high a label lies; not told where that would tell how wide the original was."""
+    if label == TOP and hierarchy.open:
+        return float(height)
+    told = label == TOP or form not in _SHARES or (hierarchy.declared is not None and form != "means")
+    return steps if told else None
+
+
+def stated_counts(made: TableRelease) -> dict[str, Any]:
+    """How many rows were suppressed, of how many, and how."""
+    removed = made.recoding.rows == "remove"
+    return {
+        "rows": made.suppressed_rows,
+        "of": made.prepared.rows if removed else made.published.rows,
+        "how": made.recoding.rows,
+        "limit": made.plan.algorithm.max_suppressed,
+    }
+
+
+def public_utility(made: TableRelease) -> dict[str, float]:
+    """Every metric that a verifier can compute: from released rows, label sizes and declared domains."""
+    stated = {
+        "data": made.published.to_json(),
+        "claims": [_plain(one) for one in made.claims],
+        "recoding": {"columns": made.stated_columns},
+        "suppression": stated_counts(made),
+    }
+    return losses(stated, made.classes, catalog(), list(made.utility))
+
+
+def _plain(one: Claim) -> dict[str, Any]:
+    return {"model": one.model, "parameters": dict(one.parameters)}
+
+
+def column_loss(made: TableRelease, name: str, *, exact: bool) -> float | None:
+    """The share of what a column could tell that is lost: 0 for values as they were, 1 where one label is left.
+
+    A label that covers s of the c values (or of the range) that all released labels cover together costs
+    (s - 1) / (c - 1), and a row that was removed costs 1. Where the domain is not declared, sizes are read off the
+    original: the figure is then exact and not public, and None is given in its place.
+    """
+    problem = made.prepared.problem
+    place = problem.cells.quasi.index(name)
+    found, hierarchy = made.outcome.recoding(problem), problem.hierarchies[place]
+    form = found.forms[place] if found.forms else "levels"
+    labels, ruler = found.labels[place], found.rulers[place]
+    counts = dict(made.rows[name].cast(str).fill_null("").value_counts().iter_rows())
+    used = [i for i in _used(made, name, labels) if labels[i] in counts]
+    leaf = 0.0 if hierarchy.continuous else 1.0
+    whole = all(ruler.sizes[i] <= leaf for i in used) and TOP not in counts
+    if not exact and len(used) > 1 and not whole and (hierarchy.declared is None or form == "means"):
+        return None
+    cost = dict(zip((labels[i] for i in used), _costs(ruler, used, leaf), strict=True))
+    lost = sum(many * cost.get(label, 1.0) for label, many in counts.items())
+    removed = made.suppressed_rows if made.recoding.rows == "remove" else 0
+    return float((lost + removed) / max(made.rows.height + removed, 1))
+
+
+def _costs(ruler: Ruler, used: list[int], leaf: float) -> list[float]:
+    """What each label costs, by its share of what all of them cover."""
+    sizes = ruler.sizes[used]
+    covered = min(float(sizes.sum()), float(ruler.total)) - leaf
+    if covered <= 0:
+        return [0.0] * len(used)
+    return [float(cost) for cost in np.clip((sizes - leaf) / covered, 0.0, 1.0)]
+
+
+def values_before(made: TableRelease, name: str, *, exact: bool) -> int | None:
+    """How many different values a column had: those that occur, or publicly those that are declared."""
+    domain = made.prepared.domains[name]
+    if exact:
+        return domain.distinct
+    if made.prepared.schema.roles[name] is not Role.QUASI:
+        return None if made.suppressed_rows else domain.distinct
+    hierarchy = made.prepared.problem.hierarchies[made.prepared.problem.cells.quasi.index(name)]
+    if isinstance(hierarchy.declared, Categories):
+        return len(hierarchy.declared.values)
+    return None if hierarchy.declared is None or hierarchy.continuous else int(hierarchy.total)
