@@ -85,7 +85,9 @@ class DuckTable:
         moved = [place[value] for value in own.present] + [len(domain.values)] * (own.missing is not None)
         return np.array(moved, np.int32)[own.codes]
 
-    def cells(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
+    def cells(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
         names = [one.column for one in quasi]
         keys, sizes = self.grouped(names, quasi)
         ids, count = distinct(list(keys), [len(one.labels) for one in quasi], keys.shape[1])
@@ -128,7 +130,9 @@ class DuckTable:
         )
         return made.merged(np.arange(whole.count), whole.count)
 
-    def singles(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
+    def singles(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
         raise DataError("single rows stay in DuckDB")
 
     def joined(self, mapping: CellMapping) -> str:

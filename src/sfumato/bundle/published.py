@@ -63,6 +63,11 @@ class Published(Brief):
     """The sensitive column that is published by group, if one is."""
 
     @property
+    def unit(self) -> str | None:
+        """The column that tells people apart within a group, where people are counted."""
+        return next((column.name for column in self.columns if column.role is Role.UNIT), None)
+
+    @property
     def schema(self) -> Schema:
         """The published columns' roles."""
         roles = {column.name: column.role for column in self.columns}

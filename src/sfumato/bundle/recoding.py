@@ -51,6 +51,8 @@ class Recoding(Brief):
     """The identifiers that are published as pseudonyms."""
     buckets: Buckets | None = None
     """The groups by which a sensitive column is published apart, if one is."""
+    unit: str | None = None
+    """The column that tells people apart, where they are counted."""
 
     @property
     def suppressed_rows(self) -> int:
@@ -60,7 +62,8 @@ class Recoding(Brief):
     def beside(self, schema: Schema) -> tuple[str, ...]:
         """The columns that are needed beside the quasi-identifiers."""
         kept = schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP)
-        return (*kept, *(name for name in self.pseudonyms if schema.roles.get(name) is Role.IDENTIFIER))
+        named = (*kept, *(name for name in self.pseudonyms if schema.roles.get(name) is Role.IDENTIFIER))
+        return named if self.unit is None else (*named, self.unit)
 
     def released(self, mapped: MappedRows, schema: Schema, chance: Chance) -> pl.DataFrame:
         """The released rows, in random order; everything but identifiers and quasi-identifiers is unchanged."""
@@ -69,11 +72,15 @@ class Recoding(Brief):
             published.append(pl.Series(self.buckets.name, self.buckets.of_row))
         frame = pl.DataFrame([cells for cells in published if cells is not None])
         kept = np.flatnonzero(~mapped.suppressed) if self.rows == "remove" else np.arange(frame.height)
-        return frame[chance.generator().permutation(kept)]
+        draw = chance.generator()
+        rows = frame[draw.permutation(kept)]
+        return rows if self.unit is None else numbered_people(rows, self.unit, schema.quasi, draw)
 
     def _column(self, mapped: MappedRows, name: str, role: Role) -> pl.Series | None:
         if role is Role.QUASI:
             return self._generalized(mapped, name)
+        if name == self.unit:
+            return mapped.frame[name].cast(pl.String)
         if role is Role.DROP or (self.buckets is not None and name == self.buckets.column):
             return None
         if role is Role.IDENTIFIER:
@@ -86,6 +93,19 @@ class Recoding(Brief):
         if self.rows == "remove" or not mapped.suppressed.any():
             return cells
         return cells.zip_with(~pl.Series(mapped.suppressed), pl.Series([TOP], dtype=pl.String))
+
+
+def numbered_people(rows: pl.DataFrame, unit: str, quasi: tuple[str, ...], draw: np.random.Generator) -> pl.DataFrame:
+    """The rows with a random number in place of each person, another one in every group.
+
+    Rows of one person in one group share a number, so that people can be counted; across groups nothing links them. A
+    row without a person is somebody of their own.
+    """
+    own = pl.when(pl.col(unit).is_null()).then(pl.int_range(pl.len())).otherwise(None)
+    marked = rows.with_columns(own.alias("\0own"))
+    persons = marked.select(pl.struct(*quasi, unit, "\0own").rank("dense")).to_series().to_numpy().astype(np.int64)
+    numbers = draw.permutation(int(persons.max(initial=0))) + 1
+    return rows.with_columns(pl.Series(unit, numbers[persons - 1].astype(np.int64)))
 
 
 def plain_cells(cells: pl.Series) -> pl.Series:

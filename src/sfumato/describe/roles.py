@@ -12,6 +12,8 @@ class Role(StrEnum):
 
     IDENTIFIER = "identifier"
     """Names a person: dropped, or replaced by a keyed pseudonym."""
+    UNIT = "unit"
+    """Tells people apart who have several rows: published as a number that holds within one group only."""
     QUASI = "quasi"
     """May be known to others and link to a person: generalized."""
     SENSITIVE = "sensitive"

@@ -67,11 +67,15 @@ class AddedCells:
         """The rows that have a value in each of these columns."""
         return replace(self, parts=tuple(part.complete(names) for part in self.parts))
 
-    def cells(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
-        """The cells of all parts, equal ones added."""
+    def cells(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
+        """The cells of all parts, equal ones added; whose rows they are is not known across parts."""
         return added([part.cells(quasi, counted) for part in self.parts])
 
-    def singles(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
+    def singles(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
         """Refused: rows are not numbered across parts."""
         raise DataError(f"{self.source}: single rows are not told apart")
 

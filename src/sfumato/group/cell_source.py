@@ -78,7 +78,7 @@ class CellSource(Protocol):
 
     @property
     def gives(self) -> frozenset[Need]:
-        """What searches can have of it: the full joint, whole numbers, single rows."""
+        """What searches can have of it: the full joint, whole numbers, single rows, people."""
 
     def dtype(self, name: str) -> pl.DataType:
         """The type of a column's cells."""
@@ -89,10 +89,17 @@ class CellSource(Protocol):
     def complete(self, names: Sequence[str]) -> Self:
         """The rows that have a value in each of these columns."""
 
-    def cells(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
-        """The cells of some columns, by the codes of the given domains, with tallies of others."""
+    def cells(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
+        """The cells of some columns, by the codes of the given domains, with tallies of others.
 
-    def singles(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
+        With a unit, the column that tells people apart, they know whose rows they are, where people are offered.
+        """
+
+    def singles(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
         """The same with one cell per row, where single rows are offered."""
 
     def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:

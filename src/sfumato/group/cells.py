@@ -11,6 +11,7 @@ from sfumato.data.table import Column
 from sfumato.ground.brief import Brief
 from sfumato.group.classes import Classes
 from sfumato.group.keys import Ids, distinct, representatives
+from sfumato.group.people import People
 from sfumato.group.tally import tally_rows
 
 
@@ -23,7 +24,7 @@ class Cells(Brief):
     row_cell: Ids
     """The cell of each row."""
 
-    def singly(self, counted: Mapping[str, Column]) -> Cells:
+    def singly(self, counted: Mapping[str, Column], unit: Column | None = None) -> Cells:
         """The same table with one cell per row, for algorithms that tell rows with equal quasi-identifiers apart."""
         rows = len(self.row_cell)
         ids = np.arange(rows, dtype=np.int64)
@@ -43,14 +44,18 @@ class Cells(Brief):
             sizes=np.ones(rows, np.int64),
             tallies=tallies,
             measures={name: (w / self.classes.sizes)[self.row_cell] for name, w in self.classes.measures.items()},
+            people=None if unit is None else _people(unit, ids, list(counted.values())),
         )
         return Cells(classes=one, row_cell=ids)
 
 
-def cells(quasi: Sequence[Column], counted: Sequence[Column] = (), *, stars: str | None = None) -> Cells:
+def cells(
+    quasi: Sequence[Column], counted: Sequence[Column] = (), *, stars: str | None = None, unit: Column | None = None
+) -> Cells:
     """Group rows by their quasi-identifiers and count the other columns in each group.
 
-    With ``stars``, cells that read so (suppressed ones) count as unknown values, like missing ones.
+    With ``stars``, cells that read so (suppressed ones) count as unknown values, like missing ones. With a ``unit``,
+    the groups know whose rows they hold.
     Cost: one pass per column and one grouping of a single integer key.
     """
     rows = len(quasi[0].codes) if quasi else len(counted[0].codes) if counted else 0
@@ -77,8 +82,20 @@ def cells(quasi: Sequence[Column], counted: Sequence[Column] = (), *, stars: str
         sizes=np.bincount(ids, minlength=count).astype(np.int64),
         tallies=tallies,
         wild=tuple(_unknown(c, stars) for c in quasi),
+        people=None if unit is None else _people(unit, ids, counted),
     )
     return Cells(classes=grouped, row_cell=ids)
+
+
+def _people(unit: Column, owners: Ids, counted: Sequence[Column]) -> People:
+    """Whose rows each group holds; a row without a person is somebody of their own."""
+    persons, count = unit.codes, len(unit.values)
+    if unit.missing is not None:
+        lost = np.flatnonzero(persons == unit.missing)
+        persons = persons.copy()
+        persons[lost] = count + np.arange(len(lost), dtype=np.int32)
+        count += len(lost)
+    return People.of_rows(unit.name, owners, persons, count, {column.name: column.codes for column in counted})
 
 
 def _unknown(column: Column, stars: str | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

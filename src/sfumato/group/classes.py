@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import unknown_column
 from sfumato.group.keys import Ids, distinct, representatives, total, weighed
+from sfumato.group.people import People
 from sfumato.group.tally import Counts, Tally
 
 
@@ -38,6 +39,10 @@ class Classes(Brief):
     """For each column, which label codes stand for an unknown value (missing or suppressed)."""
     population: Classes | None = None
     """The same grouping of the population table, if there is one."""
+    people: People | None = None
+    """Whose rows they are, where one person can have several."""
+    per_person: bool = False
+    """Whether sizes and tallies count people, each once, and not rows."""
 
     @property
     def count(self) -> int:
@@ -48,6 +53,31 @@ class Classes(Brief):
     def rows(self) -> int:
         """How many rows they hold."""
         return int(self.sizes.sum())
+
+    def by_people(self) -> Classes:
+        """The same classes with sizes and tallies that count people; as they are where every row is a person."""
+        if self.people is None or self.per_person:
+            return self
+        return self._counted(self.people)
+
+    def _counted(self, people: People) -> Classes:
+        tallies = {
+            name: replace(people.tally(tally, self.count), whole=None if tally.whole is None else people.overall(tally))
+            for name, tally in self.tallies.items()
+        }
+        return replace(self, sizes=people.sizes(self.count), tallies=tallies, people=people, per_person=True)
+
+    def weight(self, marked: NDArray[np.bool_]) -> int:
+        """How many people have rows in the marked classes; how many rows, where every row is a person."""
+        return int(self.sizes[marked].sum()) if self.people is None else self.people.within(marked)
+
+    def grouped(self, ids: Ids, count: int, column: str) -> tuple[Counts, Tally]:
+        """The sizes of groups of classes, and the histogram of a column in them; in people where people count."""
+        tally = self.tally(column)
+        if self.people is None or not self.per_person:
+            return total(ids, self.sizes, count), tally.merged(ids, count)
+        people = self.people.moved(ids)
+        return people.sizes(count), people.tally(tally, count)
 
     def tally(self, column: str) -> Tally:
         """The histogram of a counted column, or a refusal that names those there are."""
@@ -61,7 +91,7 @@ class Classes(Brief):
 
     def merged(self, keys: NDArray[np.int32], labels: Sequence[tuple[str, ...]], ids: Ids, count: int) -> Classes:
         """Coarser classes: ``ids`` says where each class goes; ``keys`` and ``labels`` name the new ones."""
-        return replace(
+        made = replace(
             self,
             keys=keys,
             labels=tuple(labels),
@@ -69,7 +99,9 @@ class Classes(Brief):
             tallies={name: tally.merged(ids, count) for name, tally in self.tallies.items()},
             measures={name: weighed(ids, w, count) for name, w in self.measures.items()},
             wild=None,
+            people=None if self.people is None else self.people.moved(ids),
         )
+        return made if made.people is None or not made.per_person else made._counted(made.people)
 
     def recoded(self, lifts: Sequence[NDArray[np.int32]], labels: Sequence[tuple[str, ...]]) -> tuple[Classes, Ids]:
         """Map each column's labels to coarser ones and merge; also tells where each class went."""
@@ -103,6 +135,7 @@ class Classes(Brief):
             sizes=self.sizes[kept],
             tallies={name: tally.merged(ids, count) for name, tally in self.tallies.items()},
             measures={name: w[kept] for name, w in self.measures.items()},
+            people=None if self.people is None else self.people.moved(ids),
         )
 
     def starred(self, hidden: NDArray[np.bool_]) -> Classes:
@@ -119,6 +152,15 @@ class Classes(Brief):
     def with_tally(self, tally: Tally) -> Classes:
         """The same classes with one histogram replaced."""
         return replace(self, tallies={**self.tallies, tally.column: tally})
+
+    def missing_as(self, column: str, code: int) -> Classes:
+        """The classes if every missing value of a counted column were ``code``."""
+        tally = self.tally(column)
+        if self.people is None or not self.per_person or tally.missing is None:
+            return self.with_tally(tally.missing_as(code))
+        people = self.people.with_value(column, tally.missing, code)
+        resolved = replace(people.tally(tally, self.count), missing=None, whole=tally.missing_as(code).whole)
+        return replace(self.with_tally(resolved), people=people)
 
     def population_sizes(self) -> tuple[Counts, int]:
         """Population rows per class, and population rows that fall into no class."""

@@ -26,7 +26,7 @@ class LocalTable(Brief):
 
     table: Table
     """The rows."""
-    gives: frozenset[Need] = frozenset(("joint", "integers", "rows"))
+    gives: frozenset[Need] = frozenset(("joint", "integers", "rows", "people"))
     """Everything: single rows are at hand."""
     _columns: dict[str, Column] = field(default_factory=dict)
     _cells: dict[tuple[str, ...], Cells] = field(default_factory=dict)
@@ -84,16 +84,26 @@ class LocalTable(Brief):
         missing = None if domain.missing is None else len(domain.values)
         return replace(own, codes=moved.astype(np.int32)[own.codes], values=values, missing=missing)
 
-    def cells(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
-        """The cells of some columns with tallies of others."""
-        found = cells([self.coded(one) for one in quasi], [self.coded(one) for one in counted])
+    def cells(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
+        """The cells of some columns with tallies of others, and with whose rows they are."""
+        found = cells(
+            [self.coded(one) for one in quasi], [self.coded(one) for one in counted], unit=self._persons(unit)
+        )
         self._cells[found.classes.quasi] = found
         return found.classes
 
-    def singles(self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = ()) -> Classes:
+    def singles(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
         """One cell per row."""
-        whole = cells([self.coded(one) for one in quasi], [self.coded(one) for one in counted])
-        return whole.singly({one.column: self.coded(one) for one in counted}).classes
+        columns = {one.column: self.coded(one) for one in counted}
+        whole = cells([self.coded(one) for one in quasi], list(columns.values()), unit=self._persons(unit))
+        return whole.singly(columns, self._persons(unit)).classes
+
+    def _persons(self, unit: str | None) -> Column | None:
+        return None if unit is None else self.column(unit, "text")
 
     def row_cells(self, quasi: tuple[str, ...], *, singly: bool = False) -> NDArray[np.int64]:
         """The cell of each row."""

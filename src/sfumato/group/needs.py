@@ -7,12 +7,13 @@ from typing import Literal, Protocol
 
 from sfumato.ground.errors import PlanError
 
-Need = Literal["integers", "joint", "rows"]
-"""Whole numbers; the cells of all columns together; single rows."""
+Need = Literal["integers", "joint", "rows", "people"]
+"""Whole numbers; the cells of all columns together; single rows; whose rows they are."""
 _LACKING: dict[Need, str] = {
     "integers": "whole counts, and the counts of this source are estimates",
     "joint": "the cells of all columns together, and this source only counts under a cut",
     "rows": "single rows, and this source only counts",
+    "people": "to know whose rows they are, and this source only counts rows",
 }
 
 

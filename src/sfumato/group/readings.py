@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct, representatives, total
+from sfumato.group.people import People
 from sfumato.group.tally import Tally
 
 _FEW = 64
@@ -33,6 +34,8 @@ def matched(classes: Classes) -> Classes:
     unknown = _patterns(classes)
     if not unknown.any():
         return classes
+    if classes.people is not None and classes.per_person:
+        return _matched_people(classes, classes.people, unknown)
     kinds, kind_of = np.unique(unknown, axis=1, return_inverse=True)
     if kinds.shape[1] > _FEW:
         return _matched_one_by_one(classes, unknown)
@@ -82,6 +85,20 @@ def _matched_one_by_one(classes: Classes, unknown: NDArray[np.bool_]) -> Classes
     return replace(classes, sizes=sizes, tallies={name: _summed(classes.tallies[name], parts[name]) for name in parts})
 
 
+def _matched_people(classes: Classes, people: People, unknown: NDArray[np.bool_]) -> Classes:
+    """The same in people: whoever has rows in several classes that match counts once."""
+    owners, theirs = [], []
+    for place in range(classes.count):
+        open_ = unknown | unknown[:, place : place + 1]
+        fits = np.flatnonzero(((classes.keys == classes.keys[:, place : place + 1]) | open_).all(axis=0))
+        owners.append(np.full(len(fits), place, np.int64))
+        theirs.append(fits)
+    spread = people.spread(np.concatenate(owners), np.concatenate(theirs))
+    whole = {name: replace(tally, whole=people.overall(tally)) for name, tally in classes.tallies.items()}
+    tallies = {name: replace(spread.tally(t, classes.count), whole=t.whole) for name, t in whole.items()}
+    return replace(classes, sizes=spread.sizes(classes.count), tallies=tallies, people=spread)
+
+
 def _added(
     tally: Tally, owners: NDArray[np.int64], theirs: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
@@ -100,7 +117,7 @@ def resolved(classes: Classes, column: str) -> Iterator[Classes]:
         return
     for code in range(len(tally.values)):
         if code != tally.missing:
-            yield classes.with_tally(tally.missing_as(code))
+            yield classes.missing_as(column, code)
 
 
 def _patterns(classes: Classes) -> NDArray[np.bool_]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sfumato.ground.arguments import between, text
 from sfumato.ground.errors import ParameterError, unknown_column
 from sfumato.group.classes import Classes
-from sfumato.group.keys import Ids, distinct, total
-from sfumato.models.laws import absent_note, explained, named, texts, top_counts
+from sfumato.group.keys import Ids, distinct
+from sfumato.models.laws import absent_note, explained, surest, texts
 from sfumato.models.verdict import Verdict, one_class, stands
 
 
@@ -104,8 +104,7 @@ def _judged(template: Template, classes: Classes) -> Verdict:
     """The verdict on one template, with the failing classes of the full grouping."""
     tally = classes.tally(template.column)
     ids, count = _groups(template, classes)
-    rows = total(ids, classes.sizes, count)
-    share = top_counts(named(tally, (template.value,)).merged(ids, count)) / rows
+    _, share = surest(classes, template.column, (template.value,), ids, count)
     above = ~stands(share, template.limit, "at most")
     return Verdict(
         holds=not above.any(),

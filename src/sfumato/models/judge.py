@@ -20,7 +20,9 @@ def judge(model: Model, classes: Classes, reading: Reading) -> Verdict:
 
     A union of passing classes passes every model that merging cannot break, so for those the wildcard reading of
     quasi-identifiers adds nothing to the strict one. Missing sensitive values are tried as every known value in turn.
+    Where people have several rows, it is people that are judged.
     """
+    classes = classes.by_people()
     if reading == "value":
         return model.check(classes)
     worst = _worst_case(model, _wildcard(model, classes, reading))

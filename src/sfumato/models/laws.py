@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.ground.arguments import text
 from sfumato.ground.errors import ParameterError, listed
+from sfumato.group.classes import Classes
+from sfumato.group.keys import Ids, total
 from sfumato.group.tally import Counts, Tally
 from sfumato.models.verdict import Verdict
 
@@ -65,6 +68,17 @@ def top_counts(tally: Tally) -> Counts:
     top = np.zeros(tally.classes, np.int64)
     np.maximum.at(top, tally.owners, tally.counts)
     return top
+
+
+def surest(
+    classes: Classes, column: str, values: Sequence[str], ids: Ids, count: int
+) -> tuple[Counts, NDArray[np.float64]]:
+    """The sizes of groups of classes, and the largest share of a named value in each; in people where people count."""
+    if classes.per_person:
+        sizes, tally = classes.grouped(ids, count, column)
+        return sizes, top_counts(named(tally, values)) / sizes
+    sizes = total(ids, classes.sizes, count)
+    return sizes, top_counts(named(classes.tally(column), values).merged(ids, count)) / sizes
 
 
 def absent_note(tally: Tally, values: Sequence[str]) -> str:

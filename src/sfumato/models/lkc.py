@@ -13,12 +13,11 @@ from sfumato.ground.arguments import at_least, between, text
 from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.group.itemsets import Itemsets, known_sets, violating
-from sfumato.group.keys import Ids, total
+from sfumato.group.keys import Ids
 from sfumato.group.subsets import subsets
-from sfumato.group.tally import Tally
 from sfumato.group.transactions import Transactions
 from sfumato.models.item_model import extremes, numbered
-from sfumato.models.laws import absent_note, absent_values, explained, named, texts, top_counts
+from sfumato.models.laws import absent_note, absent_values, explained, surest, texts
 from sfumato.models.verdict import Verdict, one_class, stands
 
 CERTAIN = 1.0
@@ -81,16 +80,15 @@ class LKCPrivacy:
     def check(self, classes: Classes) -> Verdict:
         """Judge every group by every choice of columns; sizes are told when only they fail."""
         tally = classes.tally(self.column)
-        watched = named(tally, self.values)
         small = np.zeros(classes.count, np.bool_)
         sure = np.zeros(classes.count, np.bool_)
-        fewest, surest = float(classes.rows), 0.0
+        fewest, most = float(classes.rows), 0.0
         for ids, count in _knowledge(classes, self.l):
-            rows, share = _figures(classes, watched, ids, count)
+            rows, share = surest(classes, self.column, self.values, ids, count)
             small |= (rows < self.k)[ids]
             sure |= ~stands(share, self.c, "at most")[ids]
-            fewest, surest = min(fewest, rows.min()), max(surest, share.max())
-        return self._verdict(small, sure, float(fewest), float(surest), absent_note(tally, self.values))
+            fewest, most = min(fewest, rows.min()), max(most, share.max())
+        return self._verdict(small, sure, float(fewest), float(most), absent_note(tally, self.values))
 
     @property
     def generalizes(self) -> bool:
@@ -144,17 +142,15 @@ class LKCPrivacy:
 
 
 def _knowledge(classes: Classes, l: int) -> Iterator[tuple[Ids, int]]:
-    """The groupings of the classes by what an adversary may know."""
+    """The groupings of the classes by what an adversary may know.
+
+    Longer knowledge parts the groups of shorter knowledge, so the longest decides; not so with unknown values, nor
+    where people have rows in several of the parts.
+    """
     most = min(l, len(classes.quasi))
-    for size in range(1 if _has_unknown(classes) else most, most + 1):
+    for size in range(1 if _has_unknown(classes) or classes.per_person else most, most + 1):
         for _, ids, count in subsets(classes, size):
             yield ids, count
-
-
-def _figures(classes: Classes, watched: Tally, ids: Ids, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Rows per group, and the largest share of a watched value in each."""
-    rows = total(ids, classes.sizes, count)
-    return rows, top_counts(watched.merged(ids, count)) / rows
 
 
 def _has_unknown(classes: Classes) -> bool:

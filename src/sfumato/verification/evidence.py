@@ -27,7 +27,8 @@ def evidence(table: Table, published: Published, *, counted: Sequence[str] = ())
     quasi = [table.column(name, "text") for name in published.schema.quasi]
     if published.population:
         quasi = [_widened(c, {labels[place] for labels, _ in published.population}) for place, c in enumerate(quasi)]
-    grouped = cells(quasi, [table.column(name, kinds[name]) for name in wanted], stars=TOP).classes
+    unit = None if published.unit is None else table.column(published.unit, "text")
+    grouped = cells(quasi, [table.column(name, kinds[name]) for name in wanted], stars=TOP, unit=unit).classes
     return replace(grouped, population=_population(grouped, published))
 
 

@@ -32,7 +32,8 @@ def claim(model: Model, parameters: Mapping[str, Any], classes: Classes, reading
 
 
 def smallest(classes: Classes) -> dict[str, int]:
-    """The size of the smallest class under both readings of unknown cells."""
+    """The size of the smallest class under both readings of unknown cells, in people where these are counted."""
+    classes = classes.by_people()
     return {
         "value": int(classes.sizes.min()) if classes.count else 0,
         "wildcard": int(matched(classes).sizes.min()) if classes.count else 0,

@@ -62,6 +62,7 @@ _TABLE = (
     *_of("stated", "the population is a table of its own", "data/population/*"),
     *_of("recomputed", "as the difference to the rows there are", "suppression/rows"),
     *_of("stated", "how many rows there were before some were removed", "suppression/of"),
+    *_of("stated", "how many people lost a row, and how many there were", "suppression/people*"),
     *_of("declared", "the hierarchy that the publisher declared", "recoding/columns/*"),
     *_of("stated", "whether the search proved its result", "search/proven_optimal"),
     *_of("stated", "what the chosen metric said about coarser tables on the way", "trail/loss", "trail/steps/*/loss"),

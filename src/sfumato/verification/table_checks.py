@@ -82,11 +82,13 @@ def _read(path: Path, published: Published) -> Table:
 def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
     keyed = {name for name, spec in manifest["plan"]["columns"].items() if spec.get("pseudonym") == "keyed"}
     open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
+    open_names += [c.name for c in published.columns if c.role is Role.UNIT and c.kind != "integer"]
     hidden = [c.name for c in published.columns if c.role is Role.DROP]
     yield same("identifiers that are published openly", open_names + hidden, [])
-    roles = {name: str(role) for name, role in published.schema.roles.items()}
+    roles = {name: str(role) for name, role in published.schema.roles.items() if name != published.unit}
     planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
     yield same("roles of the columns", roles, planned)
+    yield same("column that tells people apart", published.unit, manifest["plan"]["input"].get("unit"))
 
 
 def _counts(
@@ -96,6 +98,8 @@ def _counts(
     models = [known.model(c["model"], c["parameters"]) for c in manifest["claims"]]
     classes = evidence(table, published, counted=[name for model in models for name in model.columns])
     judged = required(classes, published)
+    if classes.people is not None:
+        yield same("nobody's number stands in two groups", classes.people.apart, True)
     reading = manifest["plan"]["privacy"].get("reading", "strict")
     for model, stated in zip(models, manifest["claims"], strict=True):
         found = plain(claim(model, stated["parameters"], groups or judged, reading).to_json())
@@ -124,6 +128,8 @@ def _suppression(manifest: Mapping[str, Any], classes: Classes, published: Publi
         found = {"rows": stars if stated["rows"] else 0, "of": published.rows}
     alike = same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
     within = 0 <= found["rows"] <= rows_within(stated["limit"], stated["of"])
+    if published.unit is not None:
+        within = 0 <= stated["people"] <= rows_within(stated["limit"], stated["people_of"])
     if alike.holds and not within:
         return Check(what=alike.what, holds=False, detail=f"{found['rows']} are not within the limit {stated['limit']}")
     if published.exempt and stars not in (0, stated["rows"], published.rows):

@@ -37,10 +37,13 @@ def refuse_models(problem: Problem, name: str) -> None:
 def why_nothing_fits(problem: Problem) -> str:
     """The message when the whole lattice was searched in vain."""
     failing = [m for m in problem.models if not judge(m, one_class(problem.cells), problem.reading).holds]
-    rows = problem.cells.rows
-    allowed = f"suppressing at most {problem.limit} of {rows} rows" if problem.limit else "without suppressing rows"
+    people = problem.cells.people
+    rows, noun = (problem.cells.rows, "rows") if people is None else (people.count, "people")
+    allowed = (
+        f"suppressing at most {problem.limit} of {rows} {noun}" if problem.limit else f"without suppressing {noun}"
+    )
     if problem.limit >= rows:
-        return f"every one of the {rows} rows would have to be suppressed to meet {_all(problem.models)}"
+        return f"every one of the {rows} {noun} would have to be suppressed to meet {_all(problem.models)}"
     nearest = " ".join(_nearest(problem, model) for model in failing)
     more = nearest or "Allow more suppression with algorithm.max_suppressed."
     return f"no generalization meets {_all(problem.models)} {allowed}. {more}"
@@ -48,6 +51,7 @@ def why_nothing_fits(problem: Problem) -> str:
 
 def described(model: Model) -> str:
     """A model with its parameters, as a person would say it."""
+    model = getattr(model, "model", model)  # where people are counted, the model that they are judged by
     found: dict[str, Any] = {one.name: getattr(model, one.name) for one in fields(cast("Any", model))}
     return titled(model.name, found)
 

@@ -86,7 +86,7 @@ def _either(problem: Problem, levels: Levels) -> tuple[Hierarchy, ...]:
 
 def _outcome(problem: Problem, groups: Groups, levels: Levels, effort: dict[str, int | float | str]) -> Outcome:
     suppressed = groups.of < 0
-    if suppressed.all() or int(problem.cells.sizes[suppressed].sum()) > problem.limit:
+    if suppressed.all() or problem.cells.weight(suppressed) > problem.limit:
         raise Infeasible(why_nothing_fits(problem))
     shown = np.array(levels, np.int64)[:, None] + np.zeros(groups.of.shape, np.int64)
     for column, hierarchy in enumerate(problem.hierarchies):

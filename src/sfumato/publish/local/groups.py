@@ -103,7 +103,7 @@ class Groups:
 
     def _rest(self, rest: NDArray[np.bool_]) -> bool:
         """Whether the marked cells could be published as one group, are none, or may be suppressed."""
-        rows = int(self.pool.sizes[rest].sum())
+        rows = self.pool.weight(rest)
         if rows == 0 or (rows <= self.problem.limit and all(m.kept_by_removal for m in self.problem.models)):
             return True
         return bool(self.passing(np.where(rest, 0, -1).astype(np.int64), 1).all())
@@ -115,4 +115,6 @@ class Groups:
     def _grouped(self, ids: Ids, sizes: NDArray[np.int64]) -> Classes:
         """Groups of left cells with what the models count."""
         tallies = {name: self.pool.tally(name).merged(ids, len(sizes)) for name in self._judged}
-        return Classes(quasi=(), keys=np.zeros((0, len(sizes)), np.int32), labels=(), sizes=sizes, tallies=tallies)
+        people = None if self.pool.people is None else self.pool.people.moved(ids)
+        keys = np.zeros((0, len(sizes)), np.int32)
+        return Classes(quasi=(), keys=keys, labels=(), sizes=sizes, tallies=tallies, people=people)

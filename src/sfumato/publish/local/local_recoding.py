@@ -66,7 +66,7 @@ class Local:
 def finished(groups: Groups, effort: dict[str, int | float | str]) -> Outcome:
     """The outcome of the groups; cells of none are suppressed."""
     problem, suppressed = groups.problem, groups.of < 0
-    if suppressed.all() or int(problem.cells.sizes[suppressed].sum()) > problem.limit:
+    if suppressed.all() or problem.cells.weight(suppressed) > problem.limit:
         raise Infeasible(why_nothing_fits(problem))
     made = recoded(problem, np.where(suppressed, groups.count, groups.of), groups.count + int(suppressed.any()))
     return Outcome.of(problem, made, suppressed, effort)

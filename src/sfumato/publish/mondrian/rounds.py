@@ -99,4 +99,5 @@ def _parts(cells: Classes, models: Sequence[Model], parts: Ids, count: int) -> C
         measures={},
         wild=None,
         population=None,
+        people=None if cells.people is None else cells.people.moved(parts),
     )

@@ -64,15 +64,15 @@ METRICS = (
 )
 
 ALGORITHMS = (
-    AlgorithmPart(name="optimal", run=optimal),
-    AlgorithmPart(name="samarati", run=samarati),
-    AlgorithmPart(name="incognito", run=incognito),
-    AlgorithmPart(name="datafly", run=datafly),
-    AlgorithmPart(name="greedy", run=greedy, anytime=True),
+    AlgorithmPart(name="optimal", run=optimal, people=True),
+    AlgorithmPart(name="samarati", run=samarati, people=True),
+    AlgorithmPart(name="incognito", run=incognito, people=True),
+    AlgorithmPart(name="datafly", run=datafly, people=True),
+    AlgorithmPart(name="greedy", run=greedy, anytime=True, people=True),
     AlgorithmPart(name="k-optimize", run=KOptimize, anytime=True),
-    AlgorithmPart(name="mondrian", run=Mondrian),
-    AlgorithmPart(name="local", run=Local, anytime=True),
-    AlgorithmPart(name="cell-suppression", run=CellSuppression),
+    AlgorithmPart(name="mondrian", run=Mondrian, people=True),
+    AlgorithmPart(name="local", run=Local, anytime=True, people=True),
+    AlgorithmPart(name="cell-suppression", run=CellSuppression, people=True),
     AlgorithmPart(name="hilbert", run=OneDimensional),
     AlgorithmPart(name="top-down", run=TopDown),
     AlgorithmPart(name="bottom-up", run=BottomUp),

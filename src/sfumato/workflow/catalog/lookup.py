@@ -78,6 +78,7 @@ class Catalog:
 
     def risk(self, classes: Classes) -> dict[str, Any]:
         """Re-identification risks of classes, with their population where there is one."""
+        classes = classes.by_people()
         return risk(classes.sizes, classes.population_sizes()[0] if classes.population else None).to_json()
 
     def solving(self, kind: str) -> dict[str, AlgorithmPart]:

@@ -88,6 +88,8 @@ class AlgorithmPart:
     """Whether it gives its best so far when the time is over."""
     needs: tuple[Need, ...] = ("joint", "integers")
     """What the source of counts must offer: the full joint of all columns, whole numbers, single rows."""
+    people: bool = False
+    """Whether it leaves all judging to ``judge``, so that it can count people who have several rows."""
 
 
 class Attack(Protocol):

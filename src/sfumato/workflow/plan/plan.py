@@ -136,7 +136,11 @@ class Plan:
     def public(self) -> dict[str, Any]:
         """The plan as the manifest shows it: without any path."""
         return {
-            "input": {"missing": list(self.input.missing), "on_missing": self.input.on_missing},
+            "input": {
+                "missing": list(self.input.missing),
+                "on_missing": self.input.on_missing,
+                **({} if self.input.unit is None else {"unit": self.input.unit}),
+            },
             "columns": {name: column.public() for name, column in self.columns.items()},
             "privacy": _without_files(self.privacy),
             "utility": {"metric": self.metric},

@@ -36,13 +36,23 @@ class InputPlan:
     """Whether rows with a missing quasi-identifier, sensitive or target value stay."""
     population: str | None = None
     """The file of the population that the table is a part of, for delta-presence and k-map."""
+    unit: str | None = None
+    """The column that tells people apart, where one person can have several rows: people are counted, not rows."""
+    rows_per_unit: int = 1
+    """Under differential privacy, the most rows that one person contributes; the others are left out at random."""
+
+    def __post_init__(self) -> None:
+        """Refuse a bound that leaves nothing."""
+        if self.rows_per_unit < 1:
+            raise PlanError(f"input.rows_per_unit must be at least 1, not {self.rows_per_unit}")
 
     @classmethod
     def of(cls, keys: Keys) -> InputPlan:
         """Read the section."""
         keys.only(
-            "path", "delimiter", "quote", "encoding", "header", "names", "trim", "missing", "on_missing", "population"
-        )
+            "path", "delimiter", "quote", "encoding", "header", "names", "trim", "missing", "on_missing", "population",
+            "unit", "rows_per_unit",
+        )  # fmt: skip
         return cls(
             path=keys.text("path"),
             delimiter=keys.text("delimiter"),
@@ -54,6 +64,8 @@ class InputPlan:
             missing=keys.texts("missing"),
             on_missing=cast("Any", keys.one_of("on_missing", ("keep", "drop"), "keep")),
             population=keys.text("population"),
+            unit=keys.text("unit"),
+            rows_per_unit=1 if "rows_per_unit" not in keys.table else keys.whole("rows_per_unit") or 0,
         )
 
 

@@ -20,7 +20,10 @@ from sfumato.ground.shares import rows_within
 from sfumato.group.cell_source import CellSource
 from sfumato.group.classes import Classes
 from sfumato.group.local_table import LocalTable
+from sfumato.group.needs import refuse_lacking
 from sfumato.models.k_anonymity import KAnonymity, asked_k
+from sfumato.models.per_person import per_person
+from sfumato.models.verdict import Model
 from sfumato.publish.problem import Grain, Problem
 from sfumato.utility.view import measures
 from sfumato.workflow.catalog.lookup import Catalog
@@ -50,6 +53,10 @@ class Prepared(Brief):
     """The columns that are tallied in every cell."""
     dropped_rows: int
     """Rows left out because of missing values."""
+    models: tuple[Model, ...]
+    """What must hold; the problem's own models know besides what a search may rely on."""
+    unit: str | None = None
+    """The column that tells people apart, where people are counted."""
     grain: Grain = "cells"
     """Whether rows with equal quasi-identifiers are told apart."""
 
@@ -58,12 +65,19 @@ class Prepared(Brief):
         """How many rows are used."""
         return self.source.rows
 
+    @property
+    def people(self) -> int | None:
+        """How many people they are of, where people are counted."""
+        people = self.problem.cells.people
+        return None if people is None else people.count
+
     def at(self, grain: Grain) -> Prepared:
         """The same with one cell per row, where the algorithm asks for that."""
         if grain == "cells":
             return self
         names = self.problem.cells.quasi
-        apart = self.source.singles([self.domains[n] for n in names], [self.domains[n] for n in self.counted])
+        columns = [self.domains[n] for n in names], [self.domains[n] for n in self.counted]
+        apart = self.source.singles(*columns, self.unit)
         apart = replace(_with_originals(apart), population=self.problem.cells.population)
         return replace(self, problem=replace(self.problem, cells=apart), grain="rows")
 
@@ -87,11 +101,14 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     domains |= {name: widened(domains[name], domain) for name, domain in whole.items()}
     quasi = [domains[name] for name in schema.quasi]
     hierarchies = tuple(_hierarchy(plan, domain) for domain in whole.values())
-    grouped = _with_originals(source.cells(quasi, [domains[name] for name in wanted]))
+    unit = unit_of(plan, source)
+    grouped = _with_originals(source.cells(quasi, [domains[name] for name in wanted], unit))
     if people is not None:
         grouped = replace(grouped, population=people.cells(quasi))
     _refuse_population(plan, models, parts, known=people is not None)
     _refuse_reference(plan, models)
+    if unit is not None and any(getattr(model, "reference", "released") == "original" for model in models):
+        raise PlanError('privacy.t_closeness.reference = "original" counts rows; with input.unit use "released"')
     problem = _problem(plan, grouped, hierarchies, models, schema, parts)
     return Prepared(
         source=source,
@@ -100,7 +117,30 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
         problem=replace(problem, numbers=tuple(map(_numbers, quasi))),
         counted=wanted,
         dropped_rows=dropped,
+        models=models,
+        unit=unit,
     )
+
+
+def unit_of(plan: Plan, source: CellSource) -> str | None:
+    """The column that tells people apart, or a refusal of one that cannot."""
+    unit = plan.input.unit
+    if unit is None:
+        return None
+    if unit not in source.names:
+        raise unknown_column(unit, source.names, where="input.unit")
+    column = plan.columns.get(unit)
+    if column is not None and column.role not in (Role.IDENTIFIER, Role.DROP):
+        raise PlanError(
+            f"input.unit: {unit!r} tells people apart, so it cannot have role = '{column.role}'; use 'identifier'"
+        )
+    if column is not None and column.pseudonym is not None:
+        raise PlanError(
+            f"columns.{unit}.pseudonym: a pseudonym of the unit would link a person's rows across groups, and k people "
+            "in each group hide nobody then; leave it out: rows of one person in one group share a number anyway"
+        )
+    refuse_lacking(source, ("people",), "input.unit")
+    return unit
 
 
 def _source(rows: CellSource | Table) -> CellSource:
@@ -161,13 +201,14 @@ def _problem(
         raise PlanError(f"utility.metric: {plan.metric} needs {listed(strange)}, which no release offers")
     if plan.learner is not None and schema.target is None:
         raise PlanError("utility.learner: a learner needs a column with role = 'target'")
+    people = grouped.people
     return Problem(
         cells=grouped,
         hierarchies=hierarchies,
-        models=models,
+        models=models if people is None else per_person(models, people.apart),
         metric=metric,
         target=schema.target,
-        limit=rows_within(plan.algorithm.max_suppressed, grouped.rows),
+        limit=rows_within(plan.algorithm.max_suppressed, grouped.rows if people is None else people.count),
         suppressed=plan.algorithm.suppressed,
         exempt=plan.algorithm.exempt_suppressed,
         reading=plan.privacy.get("reading", "strict"),

@@ -78,9 +78,11 @@ def _steps(hierarchy: Hierarchy, form: Form, label: str, steps: float, height: i
 def stated_counts(made: TableRelease) -> dict[str, Any]:
     """How many rows were suppressed, of how many, and how."""
     removed = made.recoding.rows == "remove"
+    people = made.suppressed_people
     return {
         "rows": made.suppressed_rows,
         "of": made.prepared.rows if removed else made.published.rows,
+        **({} if people is None else {"people": people, "people_of": made.prepared.people}),
         "how": made.recoding.rows,
         "limit": made.plan.algorithm.max_suppressed,
     }

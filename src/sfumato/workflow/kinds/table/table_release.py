@@ -64,6 +64,12 @@ class TableRelease(Release):
         """How many rows were suppressed."""
         return self.recoding.suppressed_rows
 
+    @property
+    def suppressed_people(self) -> int | None:
+        """How many people lost a row, where people are counted."""
+        people = self.prepared.problem.cells.people
+        return None if people is None else people.within(self.outcome.suppressed)
+
     @cached_property
     def risk(self) -> dict[str, Any]:
         """Re-identification risks of the released rows."""

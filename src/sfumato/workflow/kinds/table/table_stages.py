@@ -21,6 +21,7 @@ from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.verification.evidence import evidence, groups_apart, required
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
+from sfumato.workflow.catalog.parts import AlgorithmPart
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.table.auto import chosen
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
@@ -76,12 +77,22 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
         name, why = chosen(prepared.problem)
     part, run = algorithm_of(plan, name, parts)
     grain = grain_of(run, prepared.problem)
+    refuse_uncounted(part, prepared, parts)
     refuse_lacking(prepared.source, (*part.needs, *(("rows",) if grain == "rows" else ())), f"algorithm.name: {name}")
     prepared = prepared.at(grain)
     inner = work.within(plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None))
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, inner)
     return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
+
+
+def refuse_uncounted(part: AlgorithmPart, prepared: Prepared, parts: Catalog) -> None:
+    """Refuse an algorithm that counts rows where people must be counted."""
+    if prepared.unit is not None and not part.people:
+        able = [name for name, one in parts.solving("table").items() if one.people]
+        raise PlanError(
+            f"algorithm.name: {part.name} counts rows, and input.unit asks for people; use {listed(able, most=20)}"
+        )
 
 
 def grain_of(run: Any, problem: Problem) -> Grain:
@@ -120,6 +131,7 @@ def _recoding(asked: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
         rows=asked.plan.algorithm.suppressed,
         pseudonyms=asked.keys,
         buckets=_buckets(asked.plan, prepared, outcome),
+        unit=prepared.unit,
     )
 
 
@@ -127,7 +139,7 @@ def _buckets(plan: Plan, prepared: Prepared, outcome: Outcome) -> Buckets | None
     """The groups by which the sensitive column is published apart, numbered at random."""
     if outcome.buckets is None:
         return None
-    column = prepared.problem.models[0].columns[0]
+    column = prepared.models[0].columns[0]
     if prepared.schema.sensitive != (column,):
         raise PlanError(
             f"columns: {plan.algorithm.name} publishes {column!r} apart; other sensitive columns would stand beside "
@@ -143,7 +155,7 @@ def _buckets(plan: Plan, prepared: Prepared, outcome: Outcome) -> Buckets | None
 def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableRelease:
     """Judge the released rows in the same way as a verifier would."""
     plan, prepared, outcome, rows = asked.plan, found.prepared, found.outcome, recoded.rows
-    models = prepared.problem.models
+    models = prepared.models
     published = _published(plan, prepared, outcome, rows, recoded.recoding.buckets)
     table = Table(frame=rows, missing=published.missing, source="the release")
     classes = evidence(table, published, counted=[name for model in models for name in model.columns])
@@ -177,7 +189,9 @@ def _published(
 ) -> Published:
     schema, domains = prepared.schema, prepared.domains
     kinds = {name: _kind(plan, prepared, rows, name) for name in rows.columns}
+    kinds |= {} if prepared.unit is None else {prepared.unit: "integer"}
     roles = {**schema.roles, **({} if buckets is None else {buckets.name: Role.KEEP})}
+    roles |= {} if prepared.unit is None else {prepared.unit: Role.UNIT}
     apart: Apart | None = None
     if buckets is not None:
         hidden = PublishedColumn(name=buckets.column, role=Role.SENSITIVE, kind=domains[buckets.column].kind)
@@ -219,5 +233,5 @@ def measured(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, 
     problem = prepared.problem
     given = {"sizes", "steps", *problem.cells.measures, *(() if problem.target is None else ("target",))}
     view = outcome.recoding(problem).view(problem, outcome.suppressed)
-    metrics = [parts.metric(name, k=unit(problem.models)) for name in parts.metrics]
+    metrics = [parts.metric(name, k=unit(prepared.models)) for name in parts.metrics]
     return {metric.name: metric.measure(view) for metric in metrics if set(metric.needs) <= given}

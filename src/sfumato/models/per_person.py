@@ -1,0 +1,77 @@
+"""A model that judges people, where a person can have several rows: the laws that it keeps then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from sfumato.group.classes import Classes
+from sfumato.models.verdict import Model, Verdict
+
+GROWING = ("k-anonymity", "distinct-l-diversity")
+"""What these ask for can only grow when classes are joined, whoever has rows in both."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerPerson:
+    """A model for a search over classes whose people are counted (``Classes.people``).
+
+    ``judge`` turns rows into people; this record tells a search what it may rely on. Where nobody has rows in two
+    cells, people add up like rows and every law of the model stands. Else two classes in which half of the people have
+    a value can make one in which two thirds have it: only what can merely grow is kept by merging.
+    """
+
+    model: Model
+    """The model."""
+    apart: bool
+    """Whether nobody has rows in two cells."""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    @property
+    def kept_by_merging(self) -> bool:
+        """As the model, where people add up or more of them cannot harm."""
+        return self.model.kept_by_merging and (self.apart or self.name in GROWING)
+
+    @property
+    def kept_by_removal(self) -> bool:
+        """As the model: classes are judged by their own people."""
+        return self.model.kept_by_removal
+
+    @property
+    def kept_by_growth(self) -> bool:
+        """As the model: more rows bring more people or none."""
+        return self.model.kept_by_growth
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it looks at."""
+        return self.model.columns
+
+    @property
+    def counts_anew(self) -> bool:
+        """As the model."""
+        return self.model.counts_anew
+
+    @property
+    def guard_column(self) -> str | None:
+        """The column of wishes that the model reads, if it does."""
+        found: str | None = getattr(self.model, "guard_column", None)
+        return found
+
+    def check(self, classes: Classes) -> Verdict:
+        """Judge people."""
+        return self.model.check(classes.by_people())
+
+    def reachable(self, table: Classes) -> Verdict:
+        """Judge the people of the table as one class."""
+        return self.model.reachable(table.by_people())
+
+
+def per_person(models: Iterable[Model], apart: bool) -> tuple[Model, ...]:
+    """Models as a search needs them that counts people."""
+    return tuple(cast("Model", PerPerson(model=model, apart=apart)) for model in models)
