@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from sfumato.attacks.answers.noise_audit import _highest, _lowest, audit_noise, audit_outputs
+from sfumato.attacks.answers.noise_audit import NoiseAudit, audit_noise, audit_outputs
+from sfumato.attacks.answers.noise_guesses import highest, lowest
 from sfumato.data.table import Table
 from sfumato.describe.domains import Numbers
 from sfumato.ground.errors import ParameterError
@@ -179,7 +180,7 @@ def test_a_bound_has_an_end():
     """Even a mechanism that gives the data away is only bounded by the number of runs."""
     bare = audit_noise(len, [1], [1, 2], runs=2000, confidence=0.999, declared=4)
     assert bare.refuted
-    assert bare.epsilon_low == pytest.approx(log(_lowest(1000, 1000, 0.0005) / _highest(0, 1000, 0.0005)))
+    assert bare.epsilon_low == pytest.approx(log(lowest(2668, 2668, 0.0005) / highest(0, 2668, 0.0005)))
     assert bare.to_json()["refuted"] is True
 
 
@@ -187,10 +188,10 @@ def test_a_bound_has_an_end():
 @given(runs=st.integers(1, 5000), share=st.floats(0, 1), missed=st.sampled_from([0.05, 1e-3, 1e-9]))
 def test_bounds_are_those_of_clopper_and_pearson(runs, share, missed):
     hits = round(share * runs)
-    low = beta.ppf(missed, hits, runs - hits + 1) if hits else 0.0
-    high = beta.ppf(1 - missed, hits + 1, runs - hits) if hits < runs else 1.0
-    assert _lowest(hits, runs, missed) == pytest.approx(low, abs=1e-9)
-    assert _highest(hits, runs, missed) == pytest.approx(high, abs=1e-6)
+    low = beta.ppf(missed, hits, runs - hits + 1) if hits > 1 else 0.0
+    high = beta.ppf(1 - missed, hits + 1, runs - hits) if hits < runs - 1 else 1.0
+    assert lowest(hits, runs, missed) == pytest.approx(low, abs=1e-9)
+    assert highest(hits, runs, missed) == pytest.approx(high, abs=1e-6)
 
 
 def test_the_bound_is_too_high_no_more_often_than_stated():
