@@ -7,16 +7,18 @@ quicker.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log
+from math import exp, log
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
-from sfumato.attacks.answers.noise_audit import _highest, _lowest, audit_noise, audit_outputs
+from sfumato.attacks.answers.noise_audit import NoiseAudit, audit_noise, audit_outputs
+from sfumato.attacks.answers.noise_guesses import highest, lowest
+from sfumato.attacks.answers.noise_power import COUNTED, refuting, smallest_found
 from sfumato.data.table import Table
 from sfumato.describe.domains import Numbers
 from sfumato.ground.errors import ParameterError
@@ -30,6 +32,7 @@ from sfumato.noise import (
 )
 from sfumato.queries import estimates
 from sfumato.queries.quantiles import quantile
+from tests.weights import examples
 
 SURE = 1 - 1e-9
 RUNS = 8000
@@ -179,7 +182,7 @@ def test_a_bound_has_an_end():
     """Even a mechanism that gives the data away is only bounded by the number of runs."""
     bare = audit_noise(len, [1], [1, 2], runs=2000, confidence=0.999, declared=4)
     assert bare.refuted
-    assert bare.epsilon_low == pytest.approx(log(_lowest(1000, 1000, 0.0005) / _highest(0, 1000, 0.0005)))
+    assert bare.epsilon_low == pytest.approx(log(lowest(2668, 2668, 0.0005) / highest(0, 2668, 0.0005)))
     assert bare.to_json()["refuted"] is True
 
 
@@ -187,16 +190,14 @@ def test_a_bound_has_an_end():
 @given(runs=st.integers(1, 5000), share=st.floats(0, 1), missed=st.sampled_from([0.05, 1e-3, 1e-9]))
 def test_bounds_are_those_of_clopper_and_pearson(runs, share, missed):
     hits = round(share * runs)
-    low = beta.ppf(missed, hits, runs - hits + 1) if hits else 0.0
-    high = beta.ppf(1 - missed, hits + 1, runs - hits) if hits < runs else 1.0
-    assert _lowest(hits, runs, missed) == pytest.approx(low, abs=1e-9)
-    assert _highest(hits, runs, missed) == pytest.approx(high, abs=1e-6)
+    low = beta.ppf(missed, hits, runs - hits + 1) if hits > 1 else 0.0
+    high = beta.ppf(1 - missed, hits + 1, runs - hits) if hits < runs - 1 else 1.0
+    assert lowest(hits, runs, missed) == pytest.approx(low, abs=1e-9)
+    assert highest(hits, runs, missed) == pytest.approx(high, abs=1e-6)
 
 
 def test_the_bound_is_too_high_no_more_often_than_stated():
     """500 audits at confidence 0.9 of a mechanism whose epsilon is known: the share of false alarms is bounded."""
-    from scipy.stats import binom
-
     draw = np.random.default_rng(1)
     alarms = 0
     for _ in range(500):
@@ -220,6 +221,96 @@ def test_refusals(change, said):
         audit_noise(len, [1], [1, 2], **{"runs": 10, **change})
     with pytest.raises(ParameterError, match="as many outputs"):
         audit_outputs([1] * 10, [1] * 9)
+
+
+# What an audit can find.
+
+
+def laplace(dice: np.random.Generator, value: int, epsilon: float, runs: int) -> np.ndarray:
+    """Counts with discrete Laplace noise, by numpy."""
+    ended = 1 - np.exp(-epsilon)
+    return value + dice.geometric(ended, runs) - dice.geometric(ended, runs)
+
+
+def share_found(runs: int, confidence: float, declared: float, epsilon: float, audits: int = 200) -> int:
+    """How many of so many audits refute one noisy count of this true epsilon."""
+    dice = np.random.default_rng(1)
+    draw = lambda value: laplace(dice, value, epsilon, runs)  # noqa: E731
+    found = [audit_outputs(draw(0), draw(1), confidence=confidence, declared=declared) for _ in range(audits)]
+    return sum(one.refuted for one in found)
+
+
+@pytest.mark.parametrize(
+    ("runs", "confidence", "declared"), [(120, 0.99, 1.0), (300, 1 - 1e-6, 1.0), (300, 1 - 1e-6, 0.5), (500, SURE, 2)]
+)
+def test_what_an_audit_says_that_it_finds_is_found(runs: int, confidence: float, declared: float):
+    """In 19 of 20 audits; a power of 0.95 would show so few hits in 200 audits with a probability below 1e-6."""
+    told = audit_outputs([0, 1] * (runs // 2), [0, 1] * (runs // 2), confidence=confidence, declared=declared)
+    assert told.finds is not None
+    assert told.finds > declared
+    assert share_found(runs, confidence, declared, told.finds) >= 172
+    assert binom.cdf(171, 200, 0.95) < 1e-6
+    assert share_found(runs, confidence, declared, (told.finds + declared) / 2) < 172, "and not much less is"
+
+
+@examples(60)
+@given(counted=st.integers(5, 400), declared=st.floats(0, 3), missed=st.sampled_from([0.05, 1e-3, 1e-9]))
+def test_power_is_that_of_the_definition(counted: int, declared: float, missed: float):
+    """Every number of right guesses tried, and the binomial law added up."""
+    guesses = 2 * counted
+    enough = [
+        right
+        for right in range(guesses + 1)
+        if lowest(right, guesses, missed) > exp(declared) * highest(guesses - right, guesses, missed)
+    ]
+    needed = refuting(declared, guesses, missed)
+    assert needed == (min(enough) if enough else None)
+    found = smallest_found(declared, counted, missed)
+    if needed is None:
+        assert found is None
+    else:
+        assert binom.sf(needed - 1, guesses, 1 / (1 + exp(-found))) == pytest.approx(COUNTED)
+
+
+@examples(200)
+@given(
+    each=st.integers(1, 15),
+    first=st.floats(0, 1),
+    second=st.floats(0, 1),
+    missed=st.sampled_from([0.25, 0.05, 1e-3]),
+)
+@example(each=1, first=0.05, second=0.0, missed=0.05)
+def test_bounds_hold_for_coins_of_two_kinds(each: int, first: float, second: float, missed: float):
+    """Hoeffding's theorem, recomputed: the law of hits on both inputs, and how often their mean lies outside a bound."""
+    law = np.convolve(*(binom.pmf(np.arange(each + 1), each, one) for one in (first, second)))
+    mean, runs = (first + second) / 2, 2 * each
+    above = sum(law[hits] for hits in range(runs + 1) if lowest(hits, runs, missed) > mean + 1e-12)
+    below = sum(law[hits] for hits in range(runs + 1) if highest(hits, runs, missed) < mean - 1e-12)
+    assert above <= missed + 1e-9
+    assert below <= missed + 1e-9
+
+
+def test_the_power_is_printed_with_the_result():
+    found = audit_outputs(counts(0, 2), counts(1, 2), confidence=0.999, declared=1)
+    assert "refuted. 8000 runs on each input at confidence 0.999 find an epsilon of 1.12, 1.12 times" in str(found)
+    assert found.to_json()["finds"] == found.finds
+    assert found.to_json()["factor"] == pytest.approx(1.12, abs=0.005)
+    assert found.to_json()["power"] == 0.95
+    assert "finds=1.118" in repr(found)
+    few: NoiseAudit = audit_outputs([1] * 20, [2] * 20, confidence=0.999, declared=3)
+    assert (few.finds, few.factor, few.refuted) == (None, None, False)
+    assert "20 runs on each input at confidence 0.999 cannot refute this promise" in str(few)
+    unknown = audit_outputs([1] * 20, [2] * 20)
+    assert (unknown.finds, unknown.factor) == (None, None)
+    assert str(unknown).startswith("epsilon is 1.")
+
+
+def test_figures_are_weighed_together():
+    """Ten answers, each for a tenth of twice the budget: no single one shows it, all together do."""
+    dice = np.random.default_rng(3)
+    draw = lambda value: np.stack([laplace(dice, value, 0.2, 8000) for _ in range(10)], axis=1)  # noqa: E731
+    assert audit_outputs(draw(0), draw(1), confidence=SURE, declared=0.5).refuted
+    assert not audit_outputs(draw(0)[:, :1], draw(1)[:, :1], confidence=SURE, declared=0.5).refuted
 
 
 @pytest.mark.parametrize("specializations", [1, 2])

@@ -1,0 +1,323 @@
+"""Every look that DiffGen and marginals take at the rows, as a case for the noise audit, and twins with half the noise.
+
+A case is a pair of neighbouring tables on which one record moves what is looked at as far as it can, the part of the
+release that tells, and the epsilon that the release itself states for it. The twin does the same with half of the noise
+that the promise needs, drawn by numpy: it spends twice what it says. ``python -m tests.publish.private_audits`` measures
+how often twins are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sfumato.attacks.answers.noise_audit import NoiseAudit, audit_noise
+from sfumato.budget.events import Pure
+from sfumato.describe.taxonomy import taxonomy
+from sfumato.ground.chance import Chance
+from sfumato.ground.work import Work
+from sfumato.noise import Noisy
+from sfumato.publish import diffgen, marginals
+from sfumato.publish.diffgen import diffgen_noise, noisy_specializer
+from sfumato.publish.diffgen.specialization_scores import score
+from sfumato.publish.marginals import marginal_noise, noisy_marginals
+from sfumato.publish.marginals.marginal_scores import Scores, dependences, hits
+from sfumato.publish.noisy_table import NoisyTable, PrivateTable
+from tests.publish.diffgen_tables import CODE, CODES, of_sets, of_tree, table_of
+
+ALARM = 1e-6
+"""How often an audit accuses a mechanism that keeps its promise, at most."""
+HALF = 2.0
+"""Twins have so many times less noise than they need."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One look at the rows."""
+
+    name: str
+    first: Any
+    second: Any
+    run: Callable[[Any], Any]
+    """The product: input to output, with noise from OpenDP."""
+    twin: Callable[[np.random.Generator, float], Callable[[Any], Any]]
+    """The same with so many times less noise, from numpy."""
+    declared: float
+    """The epsilon that is stated for what is looked at."""
+    runs: int
+
+    def audited(self) -> NoiseAudit:
+        return self._audit(self.run)
+
+    def audited_twin(self, seed: int, less: float = HALF) -> NoiseAudit:
+        return self._audit(self.twin(np.random.default_rng(seed), less))
+
+    def _audit(self, mechanism: Callable[[Any], Any]) -> NoiseAudit:
+        return audit_noise(
+            mechanism, self.first, self.second, runs=self.runs, confidence=1 - ALARM, declared=self.declared
+        )
+
+
+# Twins: the laws of OpenDP's mechanisms, with less noise.
+
+
+def counted(dice: np.random.Generator, less: float) -> Callable[..., Noisy]:
+    """Discrete Laplace noise of scale 1 / (less * epsilon)."""
+
+    def count(counts: Any, epsilon: Fraction, what: str) -> Noisy:
+        ended = 1 - np.exp(-less * float(epsilon))
+        noise = dice.geometric(ended, counts.shape) - dice.geometric(ended, counts.shape)
+        return Noisy(values=counts + noise, event=Pure(epsilon=epsilon, what=what), scale=1.0, law="laplace")
+
+    return count
+
+
+def picked(values: Any, sensitivity: float, monotonic: bool, epsilon: Fraction, dice: Any, less: float) -> int:
+    """Report noisy max with exponential noise."""
+    scale = (1 if monotonic else 2) * sensitivity / (less * float(epsilon))
+    return int(np.argmax(np.asarray(values) + dice.exponential(scale, len(values))))
+
+
+def diffgen_twin(dice: np.random.Generator, less: float) -> diffgen_noise.Mechanisms:
+    def choose(scores: Any, by: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
+        place = picked(scores, by.sensitivity, by.monotonic, epsilon, dice, less)
+        return place, Pure(epsilon=epsilon, what=what)
+
+    def waits(number: int, rate: Fraction) -> Any:
+        return dice.geometric(1 - np.exp(-float(rate)), number) - 1
+
+    return diffgen_noise.Mechanisms(choose=choose, count=counted(dice, less), waits=waits)
+
+
+def marginals_twin(dice: np.random.Generator, less: float) -> marginal_noise.Mechanisms:
+    def choose(scores: Scores, epsilon: Fraction, what: str) -> tuple[int, Pure]:
+        place = picked(scores.values, scores.sensitivity, scores.monotonic, epsilon, dice, less)
+        return place, Pure(epsilon=epsilon, what=what)
+
+    return marginal_noise.Mechanisms(choose=choose, count=counted(dice, less))
+
+
+# Tables: neighbours on which a look moves furthest.
+
+
+def table(rows: Sequence[tuple[str, ...]], classes: Sequence[str], domains: dict[str, tuple[str, ...]]) -> PrivateTable:
+    """Rows of flat domains, the class last."""
+    found = []
+    for place, (name, leaves) in enumerate(domains.items()):
+        tree = taxonomy([(leaf,) for leaf in leaves], {}, total=float(len(leaves)), height=1)
+        found.append(of_tree(name, tree, leaves, [row[place] for row in rows]))
+    kinds = [classes.index(row[-1]) for row in rows]
+    return table_of(found, classes, kinds, "class" if len(classes) > 1 else None)
+
+
+ONE = {"x": ("a", "b")}
+TWO = {"x": ("a", "b"), "z": ("c", "d")}
+NY = ("N", "Y")
+
+
+def neighbours(rows: list[tuple[str, ...]], more: tuple[str, ...], classes: Sequence[str], domains: Any) -> Any:
+    return table(rows, classes, domains), table([*rows, more], classes, domains)
+
+
+def sets_of(many: int) -> PrivateTable:
+    """So many records with the one code 11."""
+    return table_of([of_sets("codes", CODES, CODE, [("11",)] * many)], NY, [0] * many, "class")
+
+
+def by_label(made: NoisyTable) -> Any:
+    """The counts of each label of the first column and each class, in a fixed order."""
+    found = np.zeros((2, made.counts.shape[1]))
+    np.add.at(found, made.keys[0], made.counts)
+    return found
+
+
+def first_told(made: NoisyTable) -> bool:
+    """Whether the first attribute was chosen: others read ``*``."""
+    return made.labels[0] != ("*",)
+
+
+def alone_kept(made: NoisyTable) -> bool:
+    """Whether the sets below 1* passed the test of emptiness."""
+    return "1*" in made.labels[0]
+
+
+# Cases.
+
+
+def released(
+    name: str, asked: Any, tables: Any, seen: Callable[[NoisyTable], Any], stated: str, runs: int
+) -> Case:
+    """A whole release, of which a part is looked at; the release states what that part costs."""
+    specializing = isinstance(asked, diffgen.DiffGen)
+    published: Any = noisy_specializer.published if specializing else noisy_marginals.published
+    twins: Any = diffgen_twin if specializing else marginals_twin
+
+    def twin(dice: np.random.Generator, less: float) -> Callable[[Any], Any]:
+        broken = twins(dice, less)
+        work = Work(chance=Chance(seed=int(dice.integers(2**31))))
+        return lambda one: seen(published(asked, one, work, broken))
+
+    return Case(
+        name=name,
+        first=tables[0],
+        second=tables[1],
+        run=lambda one: seen(asked(one, Work())),
+        twin=twin,
+        declared=float(Fraction(asked(tables[0], Work()).effort[stated])),
+        runs=runs,
+    )
+
+
+def step(name: str, module: Any, twins: Any, pair: tuple[Any, Any], epsilon: Fraction, runs: int) -> Case:
+    """One choice by itself, between scores that move by all of their sensitivity."""
+    return Case(
+        name=name,
+        first=pair[0],
+        second=pair[1],
+        run=lambda given: module.choose(*given, epsilon, "")[0],
+        twin=lambda dice, less: lambda given: twins(dice, less).choose(*given, epsilon, "")[0],
+        declared=float(epsilon),
+        runs=runs,
+    )
+
+
+def counts_cases() -> list[Case]:
+    """All of epsilon goes to counts: there is nothing to choose."""
+    some = [(x, y) for x in "ab" for y in NY for _ in range(25)]
+    bare = [(x, "all") for x in "ab" for _ in range(25)]
+    asked = diffgen.DiffGen(epsilon=1, specializations=1)
+    plain = diffgen.DiffGen(epsilon=1, specializations=1, score="max", consistent=False)
+    whole = neighbours(some, ("b", "Y"), NY, ONE)
+    return [
+        released("DiffGen: counts of the groups", asked, whole, by_label, "epsilon of the counts", 400),
+        released("DiffGen, plain: counts of the groups", plain, whole, by_label, "epsilon of the counts", 400),
+        released(
+            "marginals: counts",
+            marginals.Marginals(epsilon=1, attributes=1),
+            neighbours(bare, ("b", "all"), ("all",), ONE),
+            by_label,
+            "epsilon of one marginal",
+            400,
+        ),
+        released(
+            "marginals: counts with the class",
+            marginals.Marginals(epsilon="4/3", attributes=1),
+            whole,
+            by_label,
+            "epsilon of one marginal",
+            400,
+        ),
+        released(
+            "DiffGen: emptiness of sets",
+            diffgen.DiffGen(epsilon=4, specializations=1, kept="1/2"),
+            (sets_of(1), sets_of(2)),
+            alone_kept,
+            "epsilon of one choice",
+            400,
+        ),
+    ]
+
+
+def choice_cases() -> list[Case]:
+    """What is chosen, in whole releases: one more record moves one score by all of its sensitivity, the other not."""
+    pure = [("a", "c", "N")]
+    told = "epsilon of one choice"
+    furthest = neighbours(pure * 1000, ("a", "d", "Y"), NY, TWO)
+    majority = neighbours(pure * 10, ("b", "c", "Y"), NY, TWO)
+    return [
+        released(
+            "DiffGen, gini: choice", diffgen.DiffGen(epsilon=2, specializations=1), furthest, first_told, told, 1200
+        ),
+        released(
+            "DiffGen, max: choice",
+            diffgen.DiffGen(epsilon=6, specializations=1, score="max"),
+            majority,
+            first_told,
+            told,
+            1200,
+        ),
+        released(
+            "marginals: choice of an attribute",
+            marginals.Marginals(epsilon=6, attributes=1),
+            majority,
+            first_told,
+            told,
+            1200,
+        ),
+    ]
+
+
+def step_cases() -> list[Case]:
+    """Choices by themselves."""
+    counts = np.array([[5, 5], [5, 5]])
+    more = counts + np.array([[0, 1], [0, 0]])
+    said = [np.array([1, 0], np.int32), np.array([0, 1], np.int32)]
+    moved = dependences([None, None], [0, 0])
+    far = np.array([0.0, moved.sensitivity])
+    apart = (replace(moved, values=far), replace(moved, values=far[::-1].copy()))
+    gini, gain, most = score("gini", 2), score("gain", 2), score("max", 2)
+    down = np.array([0.0, -gini.sensitivity])
+    three = Fraction(3, 2)
+    return [
+        step(
+            "DiffGen, gini: one choice",
+            diffgen_noise,
+            diffgen_twin,
+            ((down * 0, gini), (down, gini)),
+            three,
+            1200,
+        ),
+        step(
+            "DiffGen, max: one choice",
+            diffgen_noise,
+            diffgen_twin,
+            ((np.array([4.0, 4.0]), most), (np.array([5.0, 4.0]), most)),
+            three,
+            1200,
+        ),
+        step(
+            "DiffGen, gain: one choice",
+            diffgen_noise,
+            diffgen_twin,
+            ((np.array([0.0, 1.0]), gain), (np.array([1.0, 0.0]), gain)),
+            three,
+            1200,
+        ),
+        step(
+            "marginals: one choice of a parent",
+            marginal_noise,
+            marginals_twin,
+            ((apart[0],), (apart[1],)),
+            three,
+            1200,
+        ),
+        step(
+            "marginals: one choice of how many",
+            marginal_noise,
+            marginals_twin,
+            ((hits(said, counts),), (hits(said, more),)),
+            three,
+            1200,
+        ),
+    ]
+
+
+def main(seeds: int = 20) -> None:
+    """How often twins with half the noise are found, as a table."""
+    print("| audit | epsilon | runs | finds, of one noisy count | half the noise found |")
+    print("| --- | --- | --- | --- | --- |")
+    for case in [*counts_cases(), *choice_cases(), *step_cases()]:
+        found = [case.audited_twin(seed) for seed in range(seeds)]
+        times = sum(one.refuted for one in found)
+        print(
+            f"| {case.name} | {case.declared:g} | {case.runs:,} | {found[0].factor:.2f} times | {times} of {seeds} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
