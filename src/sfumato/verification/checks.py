@@ -22,6 +22,16 @@ class Check:
     """What was found, and what was claimed where they differ."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something that the written bytes show and that no claim is about: it neither holds nor fails."""
+
+    what: str
+    """What it is about."""
+    detail: str
+    """What a reader should know."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verification(Brief):
     """All checks of one bundle."""
@@ -30,6 +40,8 @@ class Verification(Brief):
     """The bundle."""
     checks: tuple[Check, ...]
     """What was looked at, in order."""
+    remarks: tuple[Remark, ...] = ()
+    """What a reader should know beside; the bundle holds or fails without them."""
 
     @property
     def holds(self) -> bool:
@@ -39,7 +51,8 @@ class Verification(Brief):
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
         shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
-        return {"bundle": self.folder, "holds": self.holds, "checks": shown}
+        noted = [{"what": r.what, "detail": r.detail} for r in self.remarks]
+        return {"bundle": self.folder, "holds": self.holds, "checks": shown, "remarks": noted}
 
 
 def same(what: str, found: Any, stated: Any) -> Check:

@@ -51,6 +51,8 @@ class Numbers:
     high: Floats
     order: Rows
     sorted: Floats
+    exact: bool = False
+    """Whether the numbers are shown as they are: statements name them."""
 
     def about(self, condition: Condition) -> tuple[int, int]:
         """Where in the order those lie who may fit."""
@@ -168,7 +170,7 @@ def _beside(subject: Subject, frame: pl.DataFrame, about: str) -> dict[str, Numb
     for name in subject.beside if about == "all" else ():
         if name in subject.numeric:
             values = numbers(frame[name])
-            made[name] = _numbers(values, values)
+            made[name] = replace(_numbers(values, values), exact=True)
             continue
         words = pl.Enum(exact_values(subject, name))
         codes = frame[name].cast(pl.String).fill_null("").cast(words).to_physical().to_numpy().astype(np.int32)

@@ -25,9 +25,9 @@ class Linkage:
     the release he picks any row, and is right once in as many times as there are rows. Where no row fits, the attack
     could not be carried out. A person of the control file has no row: whatever is picked for her is wrong.
 
-    ``about = "all"`` gives him everything that is published about her: her quasi-identifiers and her own values in every
-    other column. No model of quasi-identifiers promises anything about him. What he finds shows how much the columns
-    that are published unchanged single out.
+    ``about = "all"`` gives him everything that is published about her: her quasi-identifiers and her own values in
+    every other column. No model of quasi-identifiers promises anything about him. What he finds shows how much the
+    columns that are published unchanged single out.
 
     With a control file two more adversaries are counted among the figures. The journalist does not know who is in the
     release: he starts from a row and picks one of the people of the whole population that fit it. The marketer does

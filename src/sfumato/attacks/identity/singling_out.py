@@ -25,12 +25,14 @@ class SinglingOut:
     """Somebody wants to isolate a person: to say something that is true of her and of nobody else.
 
     He has the release and nothing more. Statements are about all published columns; ``about = "quasi"`` keeps them to
-    the quasi-identifiers, which is what models of groups speak of. He looks for statements that fit exactly one released row, and bets that they
-    fit exactly one person. Univariate: a value that occurs once, the smallest and the largest number of a column.
-    Multivariate: he takes a row at random and some of its columns, asks for the row's word, and for numbers at least or
-    at most as large, whichever is rarer. It costs him as many searches as he tries. The guesser makes statements of the
-    same length at random, from the words and numbers that a column can have. The control run asks how many of the
-    attacker's statements single out somebody among people who are not in the release.
+    the quasi-identifiers, which is what models of groups speak of. He looks for statements that fit exactly one
+    released row, and bets that they fit exactly one person. Univariate: a value that occurs once, the smallest and the
+    largest number of a column. Multivariate: he takes a row at random and some of its columns, asks for the row's word,
+    and for numbers at least or at most as large, whichever is rarer; of a column that is shown as it is he asks for the
+    very number. It costs him as many searches as he tries. The
+    guesser makes statements of the same length at random, from the words and numbers that a column can have; of a
+    column that is shown as it is he knows the range of its numbers, not which of them occur. The control run asks how
+    many of the attacker's statements single out somebody among people who are not in the release.
 
     A trial is a statement. Where fewer are found than asked for within ``attempts`` tries, the others are failed
     trials; for univariate statements a column that gives none is one. Where no statement fits exactly one released row
@@ -149,10 +151,12 @@ class SinglingOut:
 
 
 def _said(release: Sheet, name: str, row: int, middles: dict[str, float]) -> Condition:
-    """What a row says about a column: its word, or a number that is at least as extreme."""
+    """What a row says about a column: its word, its number if that is shown as it is, or one at least as extreme."""
     column = release.columns[name]
     if isinstance(column, Words):
         return _word(name, column, int(column.codes[row]))
+    if column.exact:
+        return Condition(column=name, low=float(column.low[row]), high=float(column.low[row]))
     if column.low[row] > middles[name]:
         return Condition(column=name, low=float(column.low[row]))
     return Condition(column=name, high=float(column.high[row]))
@@ -229,8 +233,8 @@ class _Domains:
 
 def _spread(values: Floats) -> Floats:
     """As many numbers as a column has, evenly over its range: nobody knows which incomes occur without the release."""
-    known = np.unique(values[np.isfinite(values)])
+    known: Floats = np.unique(values[np.isfinite(values)])
     if not len(known):
         return known
     spread = np.linspace(known[0], known[-1], len(known))
-    return np.unique(np.rint(spread)) if bool((known == np.rint(known)).all()) else spread
+    return np.asarray(np.unique(np.rint(spread)) if bool((known == np.rint(known)).all()) else spread)

@@ -75,6 +75,7 @@ def facts(made: TableRelease, *, inside: bool) -> ReportFacts:
         trail=made.outcome.trail if inside else made.public_trail,
         errors=made.classification(cast("Learner", made.plan.learner)) if inside and made.plan.learner else None,
         marks=_marks(made),
+        near_unique=made.near_unique,
     )
 
 
@@ -100,7 +101,7 @@ def _utility(made: TableRelease) -> tuple[UtilityFacts, ...]:
 
 
 def _marks(made: TableRelease) -> tuple[str, ...]:
-    marks = []
+    marks = [one.told for one in made.near_unique]
     if made.plan.algorithm.seed is not None:
         marks.append("Made with a fixed seed: for studies only, not for publication.")
     keyed = [name for name, column in made.plan.columns.items() if column.pseudonym is not None]
@@ -235,4 +236,5 @@ def figures(made: TableRelease) -> dict[str, Any]:
         "risk": made.risk,
         "levels": made.levels,
         "search": dict(made.outcome.effort),
+        "near_unique": [one.to_json() for one in made.near_unique],
     }
