@@ -109,7 +109,7 @@ def test_a_bundle_tells_what_the_quick_attacks_found(made: Path):
         for title in ((name, WHOLE) if name == "linkage" else (name,))
     ]
     for one in manifest(made / "out")["attacks"]:
-        assert one["outcome"] in ("refuted", "not refuted", "inconclusive")
+        assert one["outcome"] in ("refuted", "not refuted", "inconclusive", "not tried")
         assert one["target"]["trials"] == 200
         assert one["target"]["low"] <= one["target"]["rate"] <= one["target"]["high"]
     linkage = manifest(made / "out")["attacks"][0]

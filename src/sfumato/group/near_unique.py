@@ -2,8 +2,9 @@
 
 A column is near-unique for k if at least one row in twenty holds a value that fewer than k rows share, itself among
 them. Whoever knows such a value of a person is left with fewer than k rows, whatever a model promises about the
-quasi-identifiers. A missing cell is no value, and neither is a star; both count among the rows. A quasi-identifier is
-judged by the labels that are released. Pseudonyms are no values that anybody knows.
+quasi-identifiers. Of fewer than k rows altogether nothing is said: every value would be rare. A missing cell is no
+value, and neither is a star; both count among the rows. A quasi-identifier is judged by the labels that are released.
+Pseudonyms are no values that anybody knows.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def near_unique(column: str, role: Role, counts: NDArray[np.int64], rows: int, k
     at_least("k", k, 2)
     rare = int(counts[counts < k].sum())
     found = NearUnique(column=column, role=role, rows=rare, of=rows, k=k)
-    return found if rare and rare * ONE_IN >= rows else None
+    return found if rare and rare * ONE_IN >= rows >= k else None
 
 
 def near_unique_columns(
@@ -98,6 +99,11 @@ def near_unique_columns(
             holes = [*missing, *([TOP] if role is Role.QUASI else [])]
             found.append(near_unique(name, role, _counts(frame[name], holes), frame.height, k))
     return tuple(one for one in found if one is not None)
+
+
+def unchanged(roles: Mapping[str, Role]) -> dict[str, Role]:
+    """The columns that are published as they are, without the quasi-identifiers."""
+    return {name: role for name, role in roles.items() if role is not Role.QUASI}
 
 
 def _counts(cells: pl.Series, holes: list[str]) -> NDArray[np.int64]:

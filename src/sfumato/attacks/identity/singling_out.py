@@ -126,11 +126,12 @@ class SinglingOut:
             silent = len(release.columns) - len({predicate[0].column for predicate in kept})
             return kept, len(kept) + silent
         found: dict[Predicate, None] = {}
-        middles = _middles(release)
+        middles, seen = _middles(release), set[Predicate]()
         for _ in range(self.attempts):
             tried = self._of_row(subject, release, middles, draws)
-            if tried not in found and release.singled(tried):
+            if tried not in seen and release.singled(tried):
                 found[tried] = None
+            seen.add(tried)
             if len(found) == self.trials:
                 break
         return list(found), self.trials

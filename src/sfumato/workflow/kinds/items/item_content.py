@@ -72,6 +72,7 @@ def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:
         ),
         effort=dict(made.outcome.effort),
         marks=tuple(made.marks),
+        near_unique=made.near_unique,
         findings=made.audit.findings,
         notes=_notes(made),
     )
