@@ -101,6 +101,7 @@ def raw(people: pl.DataFrame, control: pl.DataFrame) -> Audit:
         release=texts,
         quasi=QUASI,
         sensitive=(SECRET,),
+        beside=(SECRET,),
         coverage={name: Coverage.plain(sorted({*texts[name], *others[name]})) for name in QUASI},
         people=texts,
         control=others,
@@ -136,8 +137,8 @@ def measured(people: pl.DataFrame, control: pl.DataFrame) -> list[Measured]:
 
 def gain(one: Finding | None) -> str:
     """The excess over the baseline with its interval; a star where a claim is refuted, brackets where nothing shows."""
-    if one is None:
-        return ""
+    if one is None or one.outcome is Outcome.NOT_TRIED:
+        return "" if one is None else str(one.outcome)
     low, high = one.risk_interval
     gained = f"{100 * one.risk:.1f} ({100 * low:.1f} to {100 * high:.1f})"
     if one.outcome is Outcome.INCONCLUSIVE:
@@ -147,7 +148,10 @@ def gain(one: Finding | None) -> str:
 
 def against(one: Finding | None) -> str:
     """How often it works, and how often without the release."""
-    return "" if one is None else f"{100 * one.rate.value:.1f} / {100 * one.baseline.value:.1f}"
+    if one is None:
+        return ""
+    tried = f"{100 * one.rate.value:.1f}" if one.rate.carried_out else str(one.outcome)
+    return f"{tried} / {100 * one.baseline.value:.1f}"
 
 
 FIGURES = (
@@ -166,11 +170,17 @@ def figure(one: Finding | None, name: str) -> str:
     return "" if one is None or name not in one.figures else f"{one.figures[name]:.3f}"
 
 
+def _titles(name: str, found: Sequence[Measured]) -> list[str]:
+    """An attack, and the same attack on other columns where it was made."""
+    made = dict.fromkeys(one.attack for audit in found for one in audit.found.findings)
+    return [name, *(title for title in made if title.startswith(f"{name} by "))]
+
+
 def tables(found: Sequence[Measured], people: int, control: int) -> list[str]:
     """Gains, rates, and the figures behind them."""
     heads = ["attack", *(one.title for one in found)]
     title = f"Adult, {people:,} rows, {control:,} control people, {TRIALS:,} trials: gain over the baseline in %"
-    names = list(catalog().attacking("table"))
+    names = [title for name in catalog().attacking("table") for title in _titles(name, found)]
     times = ["seconds of the audit", *(f"{one.seconds:.1f}" for one in found)]
     return [
         table(title, heads, [[name, *(gain(one.finding(name)) for one in found)] for name in names]),

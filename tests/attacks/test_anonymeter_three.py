@@ -54,7 +54,7 @@ def test_failed_statements_are_no_resistance():
     found = SinglingOut(trials=50, attempts=200).run(subject, Chance(seed=1))
     assert found.rate.failed == 50
     kit.failed_trials_are_no_resistance(found)
-    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.outcome is Outcome.NOT_TRIED
 
 
 def test_singling_out_by_hand():

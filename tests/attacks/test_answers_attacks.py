@@ -98,7 +98,7 @@ def test_differencing_is_repeated_and_refuses_nonsense():
     alike = pl.concat([table, table])
     twice = Differencing().run(lambda asked: asked.counted(alike), alike, "relationship", Chance(seed=1))
     assert twice.rate.failed == twice.rate.trials, "nobody is alone"
-    assert twice.outcome is Outcome.INCONCLUSIVE
+    assert twice.outcome is Outcome.NOT_TRIED
     kit.refuses(Differencing, trials=0)
     with pytest.raises(UnknownColumn):
         Differencing().run(exact, table, "ill", Chance(seed=1))
@@ -129,7 +129,7 @@ def test_a_session_with_a_ledger_stops_averaging(tmp_path: Path):
     asked_of = session(table, tmp_path, 1)
     found = Averaging(trials=25).run(lambda: asked_of.count(epsilon="1/20").value, 100)
     assert (found.rate.failed, found.rate.hits, found.figures["answers"]) == (25, 0, 20)
-    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.outcome is Outcome.NOT_TRIED
     kit.failed_trials_are_no_resistance(found)
     kit.refuses(Averaging, trials=0, repetitions=1)
 
@@ -171,7 +171,7 @@ def test_a_table_that_shows_nothing_and_nonsense():
     noise = np.random.default_rng(3).integers(-1, 2, 5000)
     assert EmptyCells().run(noise, true, Chance(seed=1)).outcome is Outcome.INCONCLUSIVE
     dropped = EmptyCells(above=10).run(noise, true, Chance(seed=1))
-    assert (dropped.rate.trials, dropped.outcome) == (0, Outcome.INCONCLUSIVE)
+    assert (dropped.rate.trials, dropped.outcome) == (0, Outcome.NOT_TRIED)
     assert EmptyCells().run([], [], Chance(seed=1)).figures["positive"] == 0
     kit.refuses(EmptyCells, trials=0)
     for published, truth, more in (([1], [1, 2], {}), ([1], [-1], {}), ([1], [1], {"epsilon": 0})):

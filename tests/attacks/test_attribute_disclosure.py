@@ -78,7 +78,7 @@ def test_the_kit(attack):
         assert unfit.rate.value < found.rate.value
     nobody = attack.run(replace(subject, release=subject.release[:0], control=None), Chance(seed=1))
     assert nobody.rate.failed == nobody.rate.trials
-    assert nobody.outcome is Outcome.INCONCLUSIVE
+    assert nobody.outcome is Outcome.NOT_TRIED
 
 
 def test_skewness_by_hand():

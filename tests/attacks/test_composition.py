@@ -113,7 +113,7 @@ def test_the_kit():
     strangers = people.with_columns(x=pl.lit("99"))
     lost = attack.run(first, second, Chance(seed=1), people=strangers)
     kit.failed_trials_are_no_resistance(lost)
-    assert lost.outcome is Outcome.INCONCLUSIVE
+    assert lost.outcome is Outcome.NOT_TRIED
     kit.refuses(Composition, trials=0)
     with pytest.raises(ParameterError, match="no sensitive column in common"):
         attack.run(first, replace(second, sensitive=()), Chance(seed=1))

@@ -212,4 +212,4 @@ def test_nobody_and_nothing():
             )
             assert found.rate.hits == 0
             assert found.rate.failed == found.rate.trials == people.height
-            assert found.outcome is Outcome.INCONCLUSIVE
+            assert found.outcome is Outcome.NOT_TRIED

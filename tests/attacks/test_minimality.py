@@ -279,4 +279,4 @@ def test_own_releases(algorithm: str):
         algorithm=algorithm,
     )
     assert (homes(subject, subject.people) >= 0).all()
-    assert Minimality().run(subject, Chance(seed=1)).outcome is Outcome.INCONCLUSIVE
+    assert Minimality().run(subject, Chance(seed=1)).outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_TRIED)

@@ -122,7 +122,7 @@ def test_people_who_cannot_be_looked_for():
     failed_trials_are_no_resistance(found)
     every = SparseSets().run(replace(shown, covers=dict.fromkeys("abcd")), Chance(seed=1))
     assert every.rate.failed == every.rate.trials == 30
-    assert every.outcome is Outcome.INCONCLUSIVE
+    assert every.outcome is Outcome.NOT_TRIED
 
 
 def test_nonsense_is_refused():

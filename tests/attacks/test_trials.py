@@ -58,9 +58,9 @@ def test_the_interval_covers(truth, trials):
         (finding(900, 1000, naive=0.9, limit=Limit(value=0.95, why="plan")), Outcome.INCONCLUSIVE),
         (finding(FEWEST - 1, FEWEST - 1), Outcome.INCONCLUSIVE),
         (finding(100, 1000, failed=900, limit=Limit(value=0.05, why="plan")), Outcome.REFUTED),
-        (finding(0, 1000, failed=1000, limit=Limit(value=0.05, why="plan")), Outcome.INCONCLUSIVE),
+        (finding(0, 1000, failed=1000, limit=Limit(value=0.05, why="plan")), Outcome.NOT_TRIED),
         (finding(10, 1000, failed=990, limit=Limit(value=0.05, why="plan")), Outcome.INCONCLUSIVE),
-        (finding(0, 0), Outcome.INCONCLUSIVE),
+        (finding(0, 0), Outcome.NOT_TRIED),
     ],
 )
 def test_outcomes(found, outcome):

@@ -148,9 +148,7 @@ def alone_kept(made: NoisyTable) -> bool:
 # Cases.
 
 
-def released(
-    name: str, asked: Any, tables: Any, seen: Callable[[NoisyTable], Any], stated: str, runs: int
-) -> Case:
+def released(name: str, asked: Any, tables: Any, seen: Callable[[NoisyTable], Any], stated: str, runs: int) -> Case:
     """A whole release, of which a part is looked at; the release states what that part costs."""
     specializing = isinstance(asked, diffgen.DiffGen)
     published: Any = noisy_specializer.published if specializing else noisy_marginals.published

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from sfumato.attacks.frame.trials import Rate
-from sfumato.report.base.findings import pictured, verdicts, who
+from sfumato.describe.roles import Role
+from sfumato.group.near_unique import NearUnique
+from sfumato.report.base.findings import pictured, verdicts, who, works_in
+from sfumato.report.base.sentences import verdict
 from sfumato.report.table.table_page import render
 from tests.report import sample
 
@@ -28,7 +33,7 @@ def test_the_sentence_tells_knowledge_rate_interval_and_baseline():
     )
     assert "14 % by guessing" in told
     assert "16.7 % on people who are not in the data" in told
-    assert "In 3 trials nothing could be tried." in told
+    assert "In 3 trials nothing could be tried; of the other 997, 31.1 % worked." in told
 
 
 def test_the_page_shows_attacks_and_never_calls_a_release_good_for_them():
@@ -47,6 +52,28 @@ def test_a_picture_has_a_row_for_every_attack():
     assert pictured(()) is None
 
 
-def test_no_trials_are_no_success():
-    empty = replace(sample.findings()[0], rate=Rate(hits=0, trials=0))
-    assert empty.outcome == "inconclusive"
+@pytest.mark.parametrize("rate", [Rate(hits=0, trials=0), Rate(hits=0, trials=1000, failed=1000)])
+def test_what_could_not_be_tried_is_never_a_figure(rate: Rate):
+    """Neither a rate nor an interval nor a gain: words, on the page, in the picture and in a table."""
+    empty = replace(sample.findings()[0], rate=rate, note="no statement fits exactly one released row")
+    told = verdicts((empty,))[0]
+    assert (empty.outcome, told.chip, works_in(rate)) == ("not tried", "not tried", "not tried")
+    assert "%" not in told.who + told.verdict
+    assert "says nothing about the release" in told.verdict
+    drawn = pictured((empty,))
+    assert drawn is not None
+    assert "<circle" not in drawn.svg
+    assert "not tried" in drawn.svg
+    assert "linkage: not tried against" in drawn.words
+    page = render(replace(sample.rich(), findings=(empty,)))
+    assert "no statement fits exactly one released row" in page
+
+
+def test_no_promise_is_said_to_hold_without_the_column_that_singles_people_out():
+    flagged = NearUnique(column="income", role=Role.KEEP, rows=4342, of=4517, k=5)
+    quiet, loud = sample.rich(inside=False), replace(sample.rich(inside=False), near_unique=(flagged,))
+    assert "still" not in verdict(quiet)
+    assert verdict(loud).endswith("hold on the released rows, and still income nearly singles people out.")
+    assert verdict(loud) in render(loud)
+    other = replace(flagged, column="savings")
+    assert "income and savings nearly single people out" in verdict(replace(loud, near_unique=(flagged, other)))

@@ -45,6 +45,8 @@ seed = 3
 [attack]
 trials = 200
 """
+WHOLE, PART = "linkage by all published columns", "singling-out by quasi-identifiers"
+"""Attacks that are made twice where more than quasi-identifiers is published."""
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -99,13 +101,15 @@ def names(folder: Path) -> list[str]:
 
 def test_a_bundle_tells_what_the_quick_attacks_found(made: Path):
     found = names(made / "out")
+    quick = [name for name, part in catalog().attacking("table").items() if part.quick]
     assert found == [
-        name
-        for name, part in catalog().attacking("table").items()
-        if part.quick and name not in ("similarity", "proximity")
+        title
+        for name in quick
+        if name not in ("similarity", "proximity")
+        for title in ((name, WHOLE) if name == "linkage" else (name,))
     ]
     for one in manifest(made / "out")["attacks"]:
-        assert one["outcome"] in ("refuted", "not refuted", "inconclusive")
+        assert one["outcome"] in ("refuted", "not refuted", "inconclusive", "not tried")
         assert one["target"]["trials"] == 200
         assert one["target"]["low"] <= one["target"]["rate"] <= one["target"]["high"]
     linkage = manifest(made / "out")["attacks"][0]
@@ -121,7 +125,7 @@ def test_a_bundle_tells_what_the_quick_attacks_found(made: Path):
     [
         ("attack.run=false", []),
         ('attack.attacks=["homogeneity"]', ["homogeneity"]),
-        ('attack.attacks=["definetti", "linkage"]', ["definetti", "linkage"]),
+        ('attack.attacks=["definetti", "linkage"]', ["definetti", "linkage", WHOLE]),
     ],
 )
 def test_the_plan_says_which_attacks_are_made(place: Path, override: str, wanted: list[str]):
@@ -132,7 +136,7 @@ def test_the_plan_says_which_attacks_are_made(place: Path, override: str, wanted
 def test_all_means_every_attack_that_fits_and_the_others_say_why(place: Path):
     plan = asked(place, 'attack.attacks=["all"]', 'attack.control="others.csv"')
     found = sf.release(plan).audit  # type: ignore[union-attr]
-    assert {*(one.attack for one in found.findings), *found.skipped} == set(catalog().attacking("table"))
+    assert {*(one.attack for one in found.findings), *found.skipped} == {*catalog().attacking("table"), WHOLE, PART}
     assert "membership" in [one.attack for one in found.findings]
     assert all(found.skipped.values())
 
@@ -219,11 +223,12 @@ def attack(run: Run, place: Path, *more: object, plan: bool = True) -> tuple[int
 def test_one_object_of_json_tells_everything(made: Path, run: Run):
     code, told, err = attack(run, made, "--control", made / "others.csv")
     assert (code, err) == (0, "")
-    assert {*(one["attack"] for one in told["attacks"]), *told["not_made"]} == set(catalog().attacking("table"))
+    every = {*catalog().attacking("table"), WHOLE, PART}
+    assert {*(one["attack"] for one in told["attacks"]), *told["not_made"]} == every
     assert told["refuted"] == []
     assert all(one["control"] is not None for one in told["attacks"] if one["attack"] == "linkage")
     code, told, _ = attack(run, made, "--attacks", "linkage, homogeneity")
-    assert [one["attack"] for one in told["attacks"]] == ["linkage", "homogeneity"]
+    assert [one["attack"] for one in told["attacks"]] == ["linkage", WHOLE, "homogeneity"]
     assert code == 0
 
 
@@ -306,8 +311,8 @@ def test_a_register_with_errors_links_people(place: Path):
         trials=300,
         seed=1,
     )
-    linked, exact = found.findings
-    assert (linked.attack, exact.attack) == ("fellegi-sunter", "linkage")
+    linked, exact, whole = found.findings
+    assert (linked.attack, exact.attack, whole.attack) == ("fellegi-sunter", "linkage", WHOLE)
     assert linked.rate.trials == 300
     assert linked.rate.low > linked.naive.high
     assert linked.figures["linked"] > 0.9

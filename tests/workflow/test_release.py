@@ -65,7 +65,8 @@ def test_a_seed_repeats_the_bytes_and_marks_the_release(census, tmp_path: Path):
     assert one.rows.equals(two.rows)
     one.write(tmp_path / "b")
     manifest = json.loads((tmp_path / "b/manifest.json").read_text())
-    assert manifest["marks"] == ["made with a fixed seed: for studies only, not for publication"]
+    assert manifest["marks"][0] == "made with a fixed seed: for studies only, not for publication"
+    assert [mark.split(":")[0] for mark in manifest["marks"][1:]] == ["fnlwgt (keep) is near-unique"]
     assert "seed" not in manifest["plan"]["algorithm"]
     assert "Made with a fixed seed" in (tmp_path / "b/report.html").read_text()
 

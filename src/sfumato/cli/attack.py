@@ -65,18 +65,18 @@ def attack(
 def show(found: Audit) -> None:
     """What was found, for people."""
     from sfumato.report.base.figures import share
-    from sfumato.report.base.findings import verdicts
+    from sfumato.report.base.findings import verdicts, works_in
 
     chips = {one.attack: one.chip for one in verdicts(found.findings)}
     rows = []
     for one in found.findings:
         low, high = one.risk_interval
-        target = f"{share(one.rate.value)} ({share(one.rate.low)} to {share(one.rate.high)})"
-        gain = f"{share(one.risk)} ({share(low)} to {share(high)})"
+        gain = f"{share(one.risk)} ({share(low)} to {share(high)})" if one.rate.carried_out else ""
         limit = "" if one.limit is None else share(one.limit.value)
-        rows.append([one.attack, target, share(one.baseline.value), gain, limit, chips[one.attack]])
+        rows.append([one.attack, works_in(one.rate), share(one.baseline.value), gain, limit, chips[one.attack]])
     table(["attack", "works in", "without the release", "gain", "allowed", "outcome"], rows)
     for told in verdicts(found.findings):
-        say(f"{told.attack}: {told.who} {told.verdict}")
+        note = f" Note: {told.note}." if told.note else ""
+        say(f"{told.attack}: {told.who} {told.verdict}{note}")
     for name, why in found.skipped.items():
         say(f"not made: {name} ({why})")

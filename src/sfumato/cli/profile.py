@@ -65,6 +65,9 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
             for c in found.columns
         ],
     )
+    for column in found.columns:
+        if column.near_unique is not None:
+            say(f"warning: {column.near_unique.told}")
     if found.itemized:
         say(f"{', '.join(found.itemized)}: several items in a cell; what few of them tell is judged by km or lkc.")
     if found.quasi:

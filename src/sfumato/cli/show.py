@@ -49,7 +49,7 @@ def watched(*, quiet: bool = False) -> Iterator[Work]:
     from sfumato.ground.work import Work
 
     if quiet or not sys.stderr.isatty():
-        yield Work()
+        yield Work() if quiet else Work(notice=_warned)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -61,7 +61,11 @@ def watched(*, quiet: bool = False) -> Iterator[Work]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Work(progress=_Bars(bar))
+        yield Work(progress=_Bars(bar), notice=lambda note: bar.console.print(f"warning: {note}", markup=False))
+
+
+def _warned(note: str) -> None:
+    typer.echo(f"warning: {note}", err=True)
 
 
 class _Bars:

@@ -23,10 +23,20 @@ def verify(
         say_json(found.to_json())
     else:
         table(["check", "holds", "found"], [[c.what, "yes" if c.holds else "NO", c.detail] for c in found.checks])
+        for one in found.remarks:
+            say(f"remark: {one.detail}")
         wrong = [c for c in found.checks if not c.holds]
         say("Recomputed from the files of the bundle: all that the table names.")
-        for one in found.stated:
-            say(f"Stated, and not recomputed: {one.path} ({one.why}).")
-        say(f"{folder}: {'every claim holds' if not wrong else f'{len(wrong)} of {len(found.checks)} checks FAIL'}")
+        for origin in found.stated:
+            say(f"Stated, and not recomputed: {origin.path} ({origin.why}).")
+        said = "every claim holds" if not wrong else f"{len(wrong)} of {len(found.checks)} checks FAIL"
+        say(f"{folder}: {said}{_remarked(len(found.remarks))}")
     if not found.holds:
         raise typer.Exit(EXIT_REFUTED)
+
+
+def _remarked(many: int) -> str:
+    """What the last line must not leave out: claims can hold where columns single people out."""
+    if not many:
+        return ""
+    return f"; no claim covers the {'remark' if many == 1 else f'{many} remarks'} above"

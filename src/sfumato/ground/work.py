@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Event
@@ -18,6 +18,10 @@ class Progress(Protocol):
 
     def advance(self, stage: str, done: int, total: int) -> None:
         """``done`` of about ``total`` steps of ``stage`` are over."""
+
+
+def unheard(note: str) -> None:
+    """Nobody listens."""
 
 
 class Quiet:
@@ -39,6 +43,8 @@ class Work:
     """Where an algorithm that draws takes its randomness from."""
     cancelled: Event = field(default_factory=Event)
     """Set by whoever wants the work to stop, from any thread."""
+    notice: Callable[[str], None] = unheard
+    """Who hears, before the search begins, what a steward should know about the table."""
     _told: float = 0.0
     _began: float = field(default_factory=time.monotonic)
 

@@ -75,7 +75,8 @@ def learns_nothing_without_the_release(attack: Attack[S], subject: S) -> Finding
     """Against a release that shows nothing it does no better than guessing, and says so."""
     found = attack.run(subject.without_release(), Chance(seed=1))
     law = f"it learns nothing from a release that shows nothing, where it found {found}"
-    _demand(found.outcome is Outcome.INCONCLUSIVE and found.rate.low <= found.baseline.high, attack, law)
+    nothing = (Outcome.INCONCLUSIVE, Outcome.NOT_TRIED)
+    _demand(found.outcome in nothing and found.rate.low <= found.baseline.high, attack, law)
     return found
 
 
@@ -84,14 +85,13 @@ def failed_trials_are_no_resistance(finding: Finding) -> None:
     rate = finding.rate
     _demand(0 < rate.failed <= rate.trials, finding.attack, f"failed trials are counted among the trials, not {rate}")
     _demand(rate.hits <= rate.trials - rate.failed + 1e-9, finding.attack, f"no failed trial is a hit, not {rate}")
-    carried_out = rate.trials - rate.failed
-    told = finding.outcome is Outcome.NOT_REFUTED and carried_out < FEWEST
-    _demand(not told, finding.attack, f"{carried_out} trials that were carried out say nothing for the release")
+    told = finding.outcome is Outcome.NOT_REFUTED and rate.carried_out < FEWEST
+    _demand(not told, finding.attack, f"{rate.carried_out} trials that were carried out say nothing for the release")
     every = Rate(hits=0.0, trials=rate.trials, failed=rate.trials)
     lost = Finding(
         attack="", threat="", knows="", does="", rate=every, naive=finding.naive, limit=Limit(value=1, why="")
     )
-    _demand(lost.outcome is Outcome.INCONCLUSIVE, finding.attack, "where every trial failed, nothing is shown")
+    _demand(lost.outcome is Outcome.NOT_TRIED, finding.attack, "where every trial failed, nothing was tried")
 
 
 def repeats_under_a_seed(attack: Attack[S], subject: S) -> None:
@@ -121,6 +121,8 @@ def check_finding(found: Finding) -> None:
     refuted = found.outcome is Outcome.REFUTED
     limit = found.baseline.high if found.limit is None else found.limit.value
     _demand(not refuted or found.rate.low > limit, found.attack, "only a rate surely above the limit refutes")
+    untried = found.outcome is Outcome.NOT_TRIED
+    _demand(untried == (not found.rate.carried_out), found.attack, "without a trial that was carried out: not tried")
     _demand(all((found.threat, found.knows, found.does)), found.attack, "it says what it threatens, knows and does")
     told = json.dumps(found.to_json())
     _demand(not _PRAISE.search(told), found.attack, "no finding says that a release resists")

@@ -1,6 +1,7 @@
 """The attacks that a manifest tells of: they need the original, but what they state must follow from what was counted.
 
-Trials, hits and the limit are taken as stated; intervals, excess and outcome are computed again from them.
+Trials, hits and the limit are taken as stated; intervals, excess and outcome are computed again from them. Where no
+trial could be carried out there is no rate, and the attack was not tried.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Any
 
 from sfumato.verification.checks import Check
 
-OUTCOMES = ("refuted", "not refuted", "inconclusive")
 FEWEST = 20
 """Fewer trials than this show nothing."""
 _Z = 1.959963984540054
@@ -29,7 +29,8 @@ def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
     asked = manifest["plan"]["attack"]
     there = bool(attacks or manifest["attacks_not_made"]) == bool(asked["run"])
     limit = asked["max_risk"]
-    if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in attacks)):
+    judged = [one for one in attacks if not one.get("beyond")]
+    if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in judged)):
         told = "some were asked for, and none is told" if not there else f"one is above max_risk = {limit}"
         yield Check(what="attacks that were asked for", holds=False, detail=told)
     wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one)]
@@ -42,20 +43,29 @@ def _follows(one: Mapping[str, Any]) -> bool:
     runs = [one["target"], one["naive"], *([one["control"]] if one["control"] is not None else [])]
     if not _interval(one["target"]) or not all(_interval(run) or _exact(run) for run in runs[1:]):
         return False
-    base = max(runs[1:], key=lambda run: float(run["rate"]))
+    if one.get("beyond") and one["limit"] is not None:
+        return False
+    base = max(runs[1:], key=lambda run: float(run["rate"] or 0))
     return _excess(one, base) and one["outcome"] == _outcome(one, base) and not _broken(one)
 
 
 def _interval(run: Mapping[str, Any]) -> bool:
-    rate, trials, failed = float(run["rate"]), int(run["trials"]), int(run["failed"])
-    if not 0 <= rate <= 1 or not 0 <= failed <= trials:
+    trials, failed = int(run["trials"]), int(run["failed"])
+    if not 0 <= failed <= trials or (run["rate"] is None) != (failed == trials):
         return False
-    low, high = (0.0, 1.0) if not trials else _wilson(rate, trials)
+    if run["rate"] is None:
+        return (float(run["low"]), float(run["high"])) == (0.0, 1.0)
+    rate = float(run["rate"])
+    if not 0 <= rate <= 1 - failed / trials + _SLACK:
+        return False
+    low, high = _wilson(rate, trials)
     return abs(float(run["low"]) - low) < _SLACK and abs(float(run["high"]) - high) < _SLACK
 
 
 def _exact(run: Mapping[str, Any]) -> bool:
     """A chance that is known and not estimated."""
+    if run["rate"] is None:
+        return False
     return 0 <= float(run["rate"]) <= 1 and float(run["low"]) == float(run["rate"]) == float(run["high"])
 
 
@@ -67,7 +77,9 @@ def _wilson(rate: float, trials: int) -> tuple[float, float]:
 
 
 def _excess(one: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
-    rate, without = float(one["target"]["rate"]), float(base["rate"])
+    if one["target"]["rate"] is None:
+        return one["risk"]["value"] is None
+    rate, without = float(one["target"]["rate"]), float(base["rate"] or 0)
     found = max((rate - without) / (1 - without), 0.0) if without < 1 else 0.0
     return abs(float(one["risk"]["value"]) - found) < _SLACK
 
@@ -75,6 +87,8 @@ def _excess(one: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
 def _outcome(one: Mapping[str, Any], base: Mapping[str, Any]) -> str:
     target = one["target"]
     limit = float(base["high"]) if one["limit"] is None else float(one["limit"]["value"])
+    if target["rate"] is None:
+        return "not tried"
     if target["trials"] >= FEWEST and target["low"] > limit:
         return "refuted"
     few = target["trials"] - target["failed"] < FEWEST

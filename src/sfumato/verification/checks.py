@@ -25,6 +25,16 @@ class Check:
     """What was found, and what was claimed where they differ."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something that the written bytes show and that no claim is about: it neither holds nor fails."""
+
+    what: str
+    """What it is about."""
+    detail: str
+    """What a reader should know."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verification(Brief):
     """All checks of one bundle."""
@@ -35,6 +45,8 @@ class Verification(Brief):
     """What was looked at, in order."""
     stated: tuple[Origin, ...] = ()
     """What the manifest says and nobody can compute again from the bundle, each with the reason."""
+    remarks: tuple[Remark, ...] = ()
+    """What a reader should know beside; the bundle holds or fails without them."""
 
     @property
     def holds(self) -> bool:
@@ -45,7 +57,9 @@ class Verification(Brief):
         """As the command line prints it."""
         shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
         unseen = [{"path": one.path, "why": one.why} for one in self.stated]
-        return {"bundle": self.folder, "holds": self.holds, "checks": shown, "not_recomputed": unseen}
+        noted = [{"what": r.what, "detail": r.detail} for r in self.remarks]
+        told = {"bundle": self.folder, "holds": self.holds, "checks": shown}
+        return {**told, "remarks": noted, "not_recomputed": unseen}
 
 
 def same(what: str, found: Any, stated: Any) -> Check:

@@ -14,11 +14,14 @@ from sfumato.bundle.manifest import plain
 from sfumato.data.files import read
 from sfumato.data.itemized import set_column
 from sfumato.data.table import Column, Table
+from sfumato.describe.roles import Role
 from sfumato.group.assembled import ItemPart, assembled
+from sfumato.group.near_unique import unchanged
 from sfumato.group.transactions import Secret, Transactions
 from sfumato.models.item_model import ItemModel
 from sfumato.verification.attack_figures import attacks_fit
-from sfumato.verification.checks import Check, rounded
+from sfumato.verification.checks import Check, Remark, rounded
+from sfumato.verification.near_unique_remarks import near_unique_remarks
 from sfumato.verification.verifying import same_columns, shape
 
 ITEM_TYPES = ("set", "trajectory")
@@ -73,12 +76,16 @@ def secret_of(column: Column) -> Secret:
     return Secret(name=column.name, codes=codes.astype(np.int32), values=column.present)
 
 
-def item_checks(folder: Path, manifest: Mapping[str, Any], path: Path, *, known: KnownItems) -> Iterable[Check]:
+def item_checks(
+    folder: Path, manifest: Mapping[str, Any], path: Path, *, known: KnownItems
+) -> Iterable[Check | Remark]:
     """The checks of a release of paths, sets and mixed records."""
     delimiter = "," if path.suffix == ".csv" else None
     table = read(path, missing=tuple(map(str, manifest["data"]["missing"])), delimiter=delimiter)
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
+        roles = {str(one["name"]): Role(one["role"]) for one in manifest["data"]["columns"]}
+        yield from near_unique_remarks(manifest, table, unchanged(roles))
         yield from _claims(manifest, table, known)
 
 

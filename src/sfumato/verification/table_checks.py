@@ -17,11 +17,12 @@ from sfumato.group.classes import Classes
 from sfumato.models.verdict import Model
 from sfumato.utility.view import Metric
 from sfumato.verification.attack_figures import attacks_fit
-from sfumato.verification.checks import Check, rounded, same, shown
+from sfumato.verification.checks import Check, Remark, rounded, same, shown
 from sfumato.verification.consistency import consistent, evidence_fits
 from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verification.judging import claim, smallest
 from sfumato.verification.losses import labels_fit, losses
+from sfumato.verification.near_unique_remarks import near_unique_remarks
 from sfumato.verification.trail_checks import trail_fits
 from sfumato.verification.verifying import member, same_columns, shape
 
@@ -48,7 +49,7 @@ Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[t
 
 def table_checks(
     folder: Path, manifest: Mapping[str, Any], path: Path, *, known: Known, asked: Asked
-) -> Iterable[Check]:
+) -> Iterable[Check | Remark]:
     """The checks of a release of a table."""
     data = manifest["data"]
     published = Published.from_json(data)
@@ -57,6 +58,7 @@ def table_checks(
     yield from shape(folder, manifest, table, apart)
     if not same_columns(manifest, table):
         return
+    yield from near_unique_remarks(manifest, table, published.schema.roles)
     yield from consistent(manifest, published, Check)
     yield from _identifiers(manifest, published)
     groups: Classes | None = None

@@ -12,11 +12,11 @@ from sfumato.bundle.manifest import load, seal_holds
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
 from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, SfumatoError
-from sfumato.verification.checks import Check, Verification, same
+from sfumato.verification.checks import Check, Remark, Verification, same
 from sfumato.verification.provenance import not_recomputed
 
-KindChecks = Callable[[Path, Mapping[str, Any], Path], Iterable[Check]]
-"""What is looked at in a bundle of one kind: given its folder, its manifest and its data file."""
+KindChecks = Callable[[Path, Mapping[str, Any], Path], Iterable[Check | Remark]]
+"""What is looked at and remarked in a bundle of one kind: given its folder, its manifest and its data file."""
 
 
 def verify_bundle(folder: Path, checks_of: Callable[[Mapping[str, Any]], KindChecks]) -> Verification:
@@ -25,7 +25,7 @@ def verify_bundle(folder: Path, checks_of: Callable[[Mapping[str, Any]], KindChe
     ``checks_of`` gives the checks of the kind of release that a manifest describes.
     """
     manifest = load(folder / MANIFEST)
-    found: list[Check] = []
+    found: list[Check | Remark] = []
     try:
         for check in _checks(folder, manifest, checks_of):
             found.append(check)  # noqa: PERF402  what was seen before a failure is kept
@@ -36,12 +36,18 @@ def verify_bundle(folder: Path, checks_of: Callable[[Mapping[str, Any]], KindChe
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError, PolarsError) as error:
         detail = f"it is not of the form that this version writes: {error!r}"
         found.append(Check(what="form of the manifest", holds=False, detail=detail))
-    return Verification(folder=folder.name, checks=tuple(found), stated=not_recomputed(manifest, found))
+    checks = tuple(one for one in found if isinstance(one, Check))
+    return Verification(
+        folder=folder.name,
+        checks=checks,
+        stated=not_recomputed(manifest, checks),
+        remarks=tuple(one for one in found if isinstance(one, Remark)),
+    )
 
 
 def _checks(
     folder: Path, manifest: dict[str, Any], checks_of: Callable[[Mapping[str, Any]], KindChecks]
-) -> Iterable[Check]:
+) -> Iterable[Check | Remark]:
     data = manifest["data"]
     path = member(folder, str(data["file"]), "data file")
     yield same("seal of the manifest", seal_holds(manifest), True)

@@ -35,7 +35,8 @@ def attacked(subject: Subject, asked: AttackPlan, work: Work, chance: Chance) ->
     chosen = chosen_attacks(asked.attacks)
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        for title, one, column in _by_column(name, part.make(asked.trials), subject):
+        made = part.make(asked.trials)
+        for title, one, column in (*_by_column(name, made, subject), *_by_knowledge(name, made, subject)):
             why = "the time was over" if work.expired else one.fits(subject) or _unread(part, subject)
             if why:
                 skipped[title] = why
@@ -51,8 +52,11 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
 
     k-anonymity bounds the chance to find a row, by 1/k; LKC-privacy does so for whoever knows at most L values; shares
     that are bounded in every group bound the confidence of whoever knows the group. Diversity that counts values, and
-    closeness to the whole table, bound no confidence.
+    closeness to the whole table, bound no confidence. No model of quasi-identifiers promises anything about whoever
+    looks at the other published columns too.
     """
+    if getattr(attack, "about", "quasi") == "all" and subject.beside:
+        return None
     if attack.threat == "re-identification":
         return limit_to_find(subject.promises, getattr(attack, "l", None))
     if attack.name == "homogeneity":
@@ -75,6 +79,15 @@ def _by_column(name: str, attack: Any, subject: Subject) -> list[tuple[str, Atta
         return [(name, attack, first)]
     chosen = [(column, replace(attack, **{field: column})) for column in subject.sensitive]
     return [(f"{name} of {column}", one, column) for column, one in chosen]
+
+
+def _by_knowledge(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None]]:
+    """The attack on all published columns beside the one on quasi-identifiers, or the other way round."""
+    about = getattr(attack, "about", None)
+    if about is None or not subject.beside:
+        return []
+    other, title = ("quasi", "quasi-identifiers") if about == "all" else ("all", "all published columns")
+    return [(f"{name} by {title}", replace(attack, about=other), None)]
 
 
 def chosen_attacks(names: Iterable[str], kind: str = "table") -> dict[str, AttackPart]:

@@ -31,8 +31,8 @@ class Audit:
         return tuple(one for one in self.findings if one.limit is not None and one.outcome is Outcome.REFUTED)
 
     def above(self, max_risk: float) -> tuple[Finding, ...]:
-        """Findings whose excess over guessing is surely above a limit."""
-        return tuple(one for one in self.findings if one.risk_interval[0] > max_risk)
+        """Findings whose excess over guessing is surely above a limit; not of who knows more than others may know."""
+        return tuple(one for one in self.findings if not one.beyond and one.risk_interval[0] > max_risk)
 
     def to_json(self) -> list[dict[str, Any]]:
         """As the manifest has it."""

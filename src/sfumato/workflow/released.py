@@ -102,4 +102,4 @@ class Release:
 
         told = self.kind.summary(self)
         claims = [(titled(one.model, one.parameters), one.holds, one.reached) for one in self.claims]
-        return card(repr(self), claims, told.changes)
+        return card(repr(self), claims, told.changes, self.marks)

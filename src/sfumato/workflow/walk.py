@@ -54,6 +54,8 @@ def release(
         rows = kind.read(asked)
     with work.stage("count"):
         prepared = kind.prepare(asked, rows)
+    for note in kind.notes(prepared):
+        work.notice(note)
     found = kind.search(asked, prepared, work)
     work.advance("search", 1, 1)
     with work.stage("recode"):

@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from sfumato.attacks.frame.promises import READERS, Promise, Reader, promises
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.ground.errors import ParameterError, listed
 
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+
+ABOUT = ("quasi", "all")
+"""What an attack looks at: the quasi-identifiers, or all published columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -53,6 +56,10 @@ class Subject(Brief):
     """The quasi-identifiers."""
     sensitive: tuple[str, ...]
     """The sensitive columns."""
+    beside: tuple[str, ...] = ()
+    """The other published columns, sensitive, target and kept ones: their values are shown as they are."""
+    left_out: tuple[str, ...] = ()
+    """Published columns that no attack looks at, because the original at hand does not have them."""
     coverage: Mapping[str, Coverage]
     """How the labels of each quasi-identifier read."""
     people: pl.DataFrame
@@ -75,6 +82,31 @@ class Subject(Brief):
     """The columns that show means of groups: numbers that cover nobody, so that no class can be read."""
     readers: Mapping[str, Reader] = field(default_factory=lambda: READERS)
     """How claims are read, by model."""
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Every column that is published and that somebody may know: quasi-identifiers first."""
+        return (*self.quasi, *self.beside)
+
+    @property
+    def controlled(self) -> bool:
+        """Whether there are control people of whom every published column is known."""
+        return self.control is not None and set(self.published) <= set(self.control.columns)
+
+    def nothing_about(self, about: str) -> str:
+        """Why an attack on these columns cannot be made; empty if it can."""
+        if self.published if about == "all" else self.quasi:
+            return ""
+        return "there are no quasi-identifiers" if about == "quasi" else "no column is published that others may know"
+
+    def not_looked_at(self) -> str:
+        """What an attack on all published columns must say about what it could not look at."""
+        said = []
+        if self.left_out:
+            said.append(f"{listed(self.left_out, most=6)}: published, but not in the original that was given")
+        if self.control is not None and not self.controlled:
+            said.append("no control run: the control file does not have all published columns")
+        return "; ".join(said)
 
     @cached_property
     def promises(self) -> tuple[Promise, ...]:
@@ -134,7 +166,7 @@ class Subject(Brief):
             name: Coverage(labels=("*",), values=old.values, covers=np.ones((1, len(old.values)), np.bool_))
             for name, old in self.coverage.items()
         }
-        return replace(self, release=self.release.with_columns(**stars), coverage=coverage)
+        return replace(self, release=self.release.with_columns(**stars), coverage=coverage, beside=())
 
 
 def alike(rows: Codes | Ints) -> tuple[Ints, Ints]:

@@ -2,7 +2,8 @@
 
 An attack is three runs. The target run attacks people who are in the data. The control run makes the same attack on
 people who are not: what works on them too is no fault of the release. The guesser answers without looking at the
-release. No outcome says that a release resists: an attack that fails shows that this attack failed.
+release. No outcome says that a release resists: an attack that fails shows that this attack failed, and one that could
+not try anything was not tried.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class Outcome(StrEnum):
     """The attack beats the guesser, and stays within what the statement allows. Others may do better."""
     INCONCLUSIVE = "inconclusive"
     """Too few trials, an attack no better than guessing, or an interval on both sides of the limit."""
+    NOT_TRIED = "not tried"
+    """No trial could be carried out: there is no rate, not even 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,25 +54,35 @@ class Rate:
             raise ParameterError(f"of {self.trials} trials, {self.hits} hits and {self.failed} failed are impossible")
 
     @property
+    def carried_out(self) -> int:
+        """How many trials could be carried out."""
+        return self.trials - self.failed
+
+    @property
     def value(self) -> float:
-        """The share of trials that worked; 0 where there were none."""
+        """The share of all trials that worked; for sums only where none was carried out, and then 0."""
         return self.hits / self.trials if self.trials else 0.0
 
     @property
+    def of_carried_out(self) -> float | None:
+        """The share that worked of the trials that could be carried out; None where none could."""
+        return self.hits / self.carried_out if self.carried_out else None
+
+    @property
     def low(self) -> float:
-        """The lower end of the interval; 0 where there were no trials."""
+        """The lower end of the interval; 0 where no trial was carried out."""
         return self._ends()[0]
 
     @property
     def high(self) -> float:
-        """The upper end of the interval; 1 where there were no trials."""
+        """The upper end of the interval; 1 where no trial was carried out."""
         return self._ends()[1]
 
     def _ends(self) -> tuple[float, float]:
+        if not self.carried_out:
+            return 0.0, 1.0
         if self.exact:
             return self.value, self.value
-        if not self.trials:
-            return 0.0, 1.0
         from scipy.special import ndtri
 
         z, n, p = float(ndtri(0.5 + self.confidence / 2)), self.trials, self.value
@@ -78,8 +91,9 @@ class Rate:
         return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
 
     def to_json(self) -> dict[str, Any]:
-        """As the manifest has it."""
-        return {"rate": self.value, "low": self.low, "high": self.high, "trials": self.trials, "failed": self.failed}
+        """As the manifest has it; the rate is None where no trial was carried out."""
+        rate = self.value if self.carried_out else None
+        return {"rate": rate, "low": self.low, "high": self.high, "trials": self.trials, "failed": self.failed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +132,8 @@ class Finding:
     """More figures, by name."""
     note: str = ""
     """What a reader should know."""
+    beyond: bool = False
+    """Whether the adversary is given more than others are taken to know: told, and no limit is held against it."""
 
     @property
     def baseline(self) -> Rate:
@@ -143,16 +159,18 @@ class Finding:
     def outcome(self) -> Outcome:
         """What this shows; never that nothing can be done."""
         limit = self.baseline.high if self.limit is None else self.limit.value
+        if not self.rate.carried_out:
+            return Outcome.NOT_TRIED
         if self.rate.trials >= FEWEST and self.rate.low > limit:
             return Outcome.REFUTED
-        carried_out = self.rate.trials - self.rate.failed
-        if carried_out < FEWEST or self.rate.low <= self.baseline.high or self.rate.high > limit:
+        if self.rate.carried_out < FEWEST or self.rate.low <= self.baseline.high or self.rate.high > limit:
             return Outcome.INCONCLUSIVE
         return Outcome.NOT_REFUTED
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it."""
         low, high = self.risk_interval
+        risk = self.risk if self.rate.carried_out else None
         return {
             "attack": self.attack,
             "threat": self.threat,
@@ -161,10 +179,11 @@ class Finding:
             "target": self.rate.to_json(),
             "naive": self.naive.to_json(),
             "control": None if self.control is None else self.control.to_json(),
-            "risk": {"value": self.risk, "low": low, "high": high},
+            "risk": {"value": risk, "low": low, "high": high},
             "limit": None if self.limit is None else asdict(self.limit),
             "worst": self.worst,
             "figures": dict(self.figures),
             "outcome": str(self.outcome),
             "note": self.note,
+            **({"beyond": True} if self.beyond else {}),
         }

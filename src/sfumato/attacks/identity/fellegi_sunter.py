@@ -12,7 +12,7 @@ from sfumato.attacks.frame.numeric_labels import Floats
 from sfumato.attacks.frame.subject import Ints, Mask, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.attacks.identity.agreement import AGREE, Comparison, Learned, learn
-from sfumato.attacks.identity.prosecutor import fitting_rows
+from sfumato.attacks.identity.fitted_rows import fitting_rows
 from sfumato.attacks.identity.registers import with_errors
 from sfumato.ground.arguments import at_least, between, number
 from sfumato.ground.chance import Chance

@@ -7,7 +7,7 @@ predicate is several conditions together. It singles out where exactly one row, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -35,7 +35,7 @@ class Condition:
     label: int = -1
     """For words: covered by this released label."""
     value: int = -1
-    """For words of people, instead of a label: this value."""
+    """For words of people, and of columns that are shown as they are, instead of a label: this value."""
     negated: bool = False
     """The contrary."""
 
@@ -51,6 +51,8 @@ class Numbers:
     high: Floats
     order: Rows
     sorted: Floats
+    exact: bool = False
+    """Whether the numbers are shown as they are: statements name them."""
 
     def about(self, condition: Condition) -> tuple[int, int]:
         """Where in the order those lie who may fit."""
@@ -74,15 +76,19 @@ class Words:
     """A row per label; the last column is for words that no meaning knows."""
     order: Rows
     sorted: Codes
+    exact: bool = False
+    """Whether the words are shown as they are: statements name values, and there are no labels."""
 
     def about(self, condition: Condition) -> tuple[int, int]:
         """Where in the order those lie who may fit."""
-        if condition.value >= 0 and not condition.negated:
+        if condition.negated:
+            return 0, len(self.order)
+        if condition.value >= 0:
             wanted = self.sorted.dtype.type(condition.value)  # of another type, all of the order would be converted
             ends_at = int(np.searchsorted(self.sorted, wanted, side="right"))
             return int(np.searchsorted(self.sorted, wanted)), ends_at
         covered = np.flatnonzero(self.covers[condition.label, :-1]).astype(self.sorted.dtype)
-        if condition.negated or self.covers[condition.label, -1] or not len(covered):
+        if self.covers[condition.label, -1] or not len(covered):
             return 0, len(self.order)
         low, high = np.searchsorted(self.sorted, covered[0]), np.searchsorted(self.sorted, covered[-1], side="right")
         return int(low), int(high)
@@ -102,7 +108,7 @@ class Sheet:
     height: int
 
     @classmethod
-    def of_release(cls, subject: Subject) -> Sheet:
+    def of_release(cls, subject: Subject, about: str = "quasi") -> Sheet:
         """The released rows: a label fits if all that it may stand for does."""
         labels, _, of_row = subject.classes
         made: dict[str, Numbers | Words] = {}
@@ -113,10 +119,10 @@ class Sheet:
                 made[name] = _numbers(low[codes], high[codes])
             else:
                 made[name] = _words(codes, np.eye(len(subject.coverage[name].labels), dtype=np.bool_))
-        return cls(columns=made, height=subject.release.height)
+        return cls(columns=made | _beside(subject, subject.release, about), height=subject.release.height)
 
     @classmethod
-    def of_people(cls, subject: Subject, people: pl.DataFrame) -> Sheet:
+    def of_people(cls, subject: Subject, people: pl.DataFrame, about: str = "quasi") -> Sheet:
         """People, or people of the control file."""
         coded = subject.coded(people)
         made: dict[str, Numbers | Words] = {}
@@ -126,7 +132,7 @@ class Sheet:
                 made[name] = _numbers(values, values)
             else:
                 made[name] = _words(coded[number], subject.coverage[name].covers)
-        return cls(columns=made, height=people.height)
+        return cls(columns=made | _beside(subject, people, about), height=people.height)
 
     def singled(self, predicate: Predicate) -> bool:
         """Whether exactly one fits."""
@@ -149,6 +155,27 @@ class Sheet:
 def hits(sheet: Sheet, predicates: Sequence[Predicate]) -> int:
     """How many predicates single somebody out."""
     return sum(sheet.singled(predicate) for predicate in predicates)
+
+
+def exact_values(subject: Subject, name: str) -> tuple[str, ...]:
+    """The words of a column that is shown as it is: those of people and control people, then what else is released."""
+    frames = [subject.people, *([] if subject.control is None else [subject.control]), subject.release]
+    found = [frame[name].cast(pl.String).fill_null("") for frame in frames if name in frame.columns]
+    return tuple(pl.concat([one.unique().sort() for one in found]).unique(maintain_order=True))
+
+
+def _beside(subject: Subject, frame: pl.DataFrame, about: str) -> dict[str, Numbers | Words]:
+    """The columns that are shown as they are, where statements are about all."""
+    made: dict[str, Numbers | Words] = {}
+    for name in subject.beside if about == "all" else ():
+        if name in subject.numeric:
+            values = numbers(frame[name])
+            made[name] = replace(_numbers(values, values), exact=True)
+            continue
+        words = pl.Enum(exact_values(subject, name))
+        codes = frame[name].cast(pl.String).fill_null("").cast(words).to_physical().to_numpy().astype(np.int32)
+        made[name] = replace(_words(codes, np.zeros((0, 0), np.bool_)), exact=True)
+    return made
 
 
 def _numbers(low: Floats, high: Floats) -> Numbers:

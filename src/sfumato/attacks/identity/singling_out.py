@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.numeric_labels import Floats, numbers
-from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.subject import ABOUT, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
-from sfumato.attacks.identity.predicates import Condition, Numbers, Predicate, Sheet, Words, hits
+from sfumato.attacks.identity.predicates import Condition, Numbers, Predicate, Sheet, Words, exact_values, hits
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.chance import Chance
 
@@ -24,15 +24,19 @@ KINDS = ("multivariate", "univariate")
 class SinglingOut:
     """Somebody wants to isolate a person: to say something that is true of her and of nobody else.
 
-    He has the release and nothing more. He looks for statements that fit exactly one released row, and bets that they
-    fit exactly one person. Univariate: a value that occurs once, the smallest and the largest number of a column.
-    Multivariate: he takes a row at random and some of its columns, asks for the row's word, and for numbers at least or
-    at most as large, whichever is rarer. It costs him as many searches as he tries. The guesser makes statements of the
-    same length at random, from the words and numbers that a column can have. The control run asks how many of the
-    attacker's statements single out somebody among people who are not in the release.
+    He has the release and nothing more. Statements are about all published columns; ``about = "quasi"`` keeps them to
+    the quasi-identifiers, which is what models of groups speak of. He looks for statements that fit exactly one
+    released row, and bets that they fit exactly one person. Univariate: a value that occurs once, the smallest and the
+    largest number of a column. Multivariate: he takes a row at random and some of its columns, asks for the row's word,
+    and for numbers at least or at most as large, whichever is rarer; of a column that is shown as it is he asks for the
+    very number. It costs him as many searches as he tries. The
+    guesser makes statements of the same length at random, from the words and numbers that a column can have; of a
+    column that is shown as it is he knows the range of its numbers, not which of them occur. The control run asks how
+    many of the attacker's statements single out somebody among people who are not in the release.
 
     A trial is a statement. Where fewer are found than asked for within ``attempts`` tries, the others are failed
-    trials; for univariate statements a column that gives none is one.
+    trials; for univariate statements a column that gives none is one. Where no statement fits exactly one released row
+    nothing was tried.
 
     Cost: for each try the rows that fit its rarest condition.
     Does not show: less than a guess can. Whoever chooses a statement that fits one person in n by chance singles out
@@ -52,71 +56,82 @@ class SinglingOut:
     """At most so many statements are made."""
     attempts: int = 20000
     """At most so many are tried on the release."""
+    about: str = "all"
+    """Statements about ``all`` published columns, or about the quasi-identifiers only."""
 
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         one_of("kind", self.kind, KINDS)
+        one_of("about", self.about, ABOUT)
         for name in ("columns", "trials", "attempts"):
             at_least(name, getattr(self, name), 1)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
-        if not subject.quasi:
-            return "there are no quasi-identifiers"
-        return "" if subject.release.height else "the release has no rows"
+        return subject.nothing_about(self.about) or ("" if subject.release.height else "the release has no rows")
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Make statements from the release, and count whom they single out."""
         draws = chance.generator().spawn(3)
-        release, people = Sheet.of_release(subject), Sheet.of_people(subject, subject.people)
+        release = Sheet.of_release(subject, self.about)
+        people = Sheet.of_people(subject, subject.people, self.about)
         found, trials = self._statements(subject, release, draws[0])
-        known = _domains(subject)
+        known = _Domains.of(subject, self._names(subject))
         guesses = [self._random(subject, known, draws[1]) for _ in range(max(trials, 1))]
         rate = Rate(hits=float(hits(people, found)), trials=trials, failed=trials - len(found))
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="the release and nothing else",
-            does="say something that is true of exactly one person",
+            does=f"say something{self._limited(subject)} that is true of exactly one person",
             rate=rate,
             naive=Rate(hits=float(hits(people, guesses)), trials=len(guesses)),
             control=self._outsiders(subject, found, trials, draws[2]),
             limit=limit,
             figures={"statements": float(len(found)), "columns": float(self._length(subject))},
-            note=self._note(subject),
+            note=self._note(subject, found),
         )
 
+    def _names(self, subject: Subject) -> tuple[str, ...]:
+        return subject.published if self.about == "all" else subject.quasi
+
+    def _limited(self, subject: Subject) -> str:
+        return " about quasi-identifiers" if self._names(subject) != subject.published else ""
+
     def _length(self, subject: Subject) -> int:
-        return 1 if self.kind == "univariate" else min(self.columns, len(subject.quasi))
+        return 1 if self.kind == "univariate" else min(self.columns, len(self._names(subject)))
 
     def _outsiders(
         self, subject: Subject, found: list[Predicate], trials: int, draws: np.random.Generator
     ) -> Rate | None:
         """The same statements among as many people of the control file as there are people, or all of them."""
-        if subject.control is None:
+        if subject.control is None or not set(self._names(subject)) <= set(subject.control.columns):
             return None
         chosen = np.sort(draws.permutation(subject.control.height)[: subject.people.height])
-        others = Sheet.of_people(subject, subject.control[chosen])
+        others = Sheet.of_people(subject, subject.control[chosen], self.about)
         return Rate(hits=float(hits(others, found)), trials=trials, failed=trials - len(found))
 
-    def _note(self, subject: Subject) -> str:
-        if subject.control is None or subject.control.height >= subject.people.height:
-            return ""
-        return "the control file is smaller than the data: its rate is too low, and the risk too high"
+    def _note(self, subject: Subject, found: list[Predicate]) -> str:
+        said = [] if found else ["no statement fits exactly one released row"]
+        said += [told] if self.about == "all" and (told := subject.not_looked_at()) else []
+        if subject.control is not None and subject.control.height < subject.people.height:
+            said.append("the control file is smaller than the data: its rate is too low, and the risk too high")
+        return "; ".join(said)
 
     def _statements(self, subject: Subject, release: Sheet, draws: np.random.Generator) -> tuple[list[Predicate], int]:
         """Different statements that single out a released row, and how many were wanted."""
         if self.kind == "univariate":
             every = list(dict.fromkeys(_extremes(release)))
             kept = [every[i] for i in draws.permutation(len(every)) if release.singled(every[i])][: self.trials]
-            silent = len(subject.quasi) - len({predicate[0].column for predicate in kept})
+            silent = len(release.columns) - len({predicate[0].column for predicate in kept})
             return kept, len(kept) + silent
         found: dict[Predicate, None] = {}
-        middles = _middles(release)
+        middles, seen = _middles(release), set[Predicate]()
         for _ in range(self.attempts):
             tried = self._of_row(subject, release, middles, draws)
-            if tried not in found and release.singled(tried):
+            if tried not in seen and release.singled(tried):
                 found[tried] = None
+            seen.add(tried)
             if len(found) == self.trials:
                 break
         return list(found), self.trials
@@ -125,22 +140,31 @@ class SinglingOut:
         self, subject: Subject, release: Sheet, middles: dict[str, float], draws: np.random.Generator
     ) -> Predicate:
         row = int(draws.integers(release.height))
-        chosen = np.sort(draws.choice(len(subject.quasi), size=self._length(subject), replace=False))
-        return tuple(_said(release, subject.quasi[c], row, middles) for c in chosen.tolist())
+        return tuple(_said(release, name, row, middles) for name in self._drawn(subject, draws))
 
-    def _random(self, subject: Subject, known: dict[str, Floats], draws: np.random.Generator) -> Predicate:
-        chosen = np.sort(draws.choice(len(subject.quasi), size=self._length(subject), replace=False))
-        return tuple(_guessed(subject, subject.quasi[c], known, draws) for c in chosen.tolist())
+    def _random(self, subject: Subject, known: _Domains, draws: np.random.Generator) -> Predicate:
+        return tuple(known.guessed(name, draws) for name in self._drawn(subject, draws))
+
+    def _drawn(self, subject: Subject, draws: np.random.Generator) -> list[str]:
+        names = self._names(subject)
+        chosen = np.sort(draws.choice(len(names), size=self._length(subject), replace=False))
+        return [names[place] for place in chosen.tolist()]
 
 
 def _said(release: Sheet, name: str, row: int, middles: dict[str, float]) -> Condition:
-    """What a row says about a column: its word, or a number that is at least as extreme."""
+    """What a row says about a column: its word, its number if that is shown as it is, or one at least as extreme."""
     column = release.columns[name]
     if isinstance(column, Words):
-        return Condition(column=name, label=int(column.codes[row]))
+        return _word(name, column, int(column.codes[row]))
+    if column.exact:
+        return Condition(column=name, low=float(column.low[row]), high=float(column.low[row]))
     if column.low[row] > middles[name]:
         return Condition(column=name, low=float(column.low[row]))
     return Condition(column=name, high=float(column.high[row]))
+
+
+def _word(name: str, column: Words, code: int) -> Condition:
+    return Condition(column=name, value=code) if column.exact else Condition(column=name, label=code)
 
 
 def _middles(release: Sheet) -> dict[str, float]:
@@ -155,7 +179,7 @@ def _extremes(release: Sheet) -> Iterator[Predicate]:
     for name, column in release.columns.items():
         if isinstance(column, Words):
             labels, counts = np.unique(column.codes, return_counts=True)
-            yield from ((Condition(column=name, label=int(label)),) for label in labels[counts == 1])
+            yield from ((_word(name, column, int(label)),) for label in labels[counts == 1])
             continue
         known = ~np.isnan(column.low) & ~np.isnan(column.high)
         if not known.any():
@@ -166,28 +190,52 @@ def _extremes(release: Sheet) -> Iterator[Predicate]:
         yield from ((Condition(column=name, low=float(v), high=float(v)),) for v in values[counts == 1])
 
 
-def _guessed(subject: Subject, name: str, known: dict[str, Floats], draws: np.random.Generator) -> Condition:
-    """A random statement about a column, from the values that it can have: equal or not, above or below."""
-    if name not in known:
-        word = int(draws.integers(max(len(subject.coverage[name].values), 1)))
-        return Condition(column=name, value=word, negated=bool(draws.integers(2)))
-    value = float(draws.choice(known[name])) if len(known[name]) else 0.0
-    kinds = (
-        Condition(column=name, low=value, high=value),
-        Condition(column=name, low=value, high=value, negated=True),
-        Condition(column=name, low=value),
-        Condition(column=name, high=value),
-        Condition(column=name, low=float(np.nextafter(value, inf))),
-        Condition(column=name, high=float(np.nextafter(value, -inf))),
-    )
-    return kinds[int(draws.integers(len(kinds)))]
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Domains:
+    """What a guesser knows of the columns: the words and numbers that each can have."""
+
+    numbers: dict[str, Floats]
+    """Of columns of numbers: the values of a quasi-identifier; of another column numbers spread over its range."""
+    words: dict[str, int]
+    """Of the others: how many words."""
+
+    @classmethod
+    def of(cls, subject: Subject, names: tuple[str, ...]) -> _Domains:
+        """Public knowledge: domains of quasi-identifiers, and the range or the words of other columns."""
+        found, words = {}, {}
+        for name in names:
+            if name not in subject.numeric:
+                there = subject.coverage[name].values if name in subject.coverage else exact_values(subject, name)
+                words[name] = max(len(there), 1)
+            elif name in subject.coverage:
+                values = numbers(pl.Series(subject.coverage[name].values, dtype=pl.String))
+                found[name] = values[~np.isnan(values)]
+            else:
+                found[name] = _spread(numbers(subject.people[name]))
+        return cls(numbers=found, words=words)
+
+    def guessed(self, name: str, draws: np.random.Generator) -> Condition:
+        """A random statement about a column, from the values that it can have: equal or not, above or below."""
+        if name in self.words:
+            word = int(draws.integers(self.words[name]))
+            return Condition(column=name, value=word, negated=bool(draws.integers(2)))
+        values = self.numbers[name]
+        value = float(draws.choice(values)) if len(values) else 0.0
+        kinds = (
+            Condition(column=name, low=value, high=value),
+            Condition(column=name, low=value, high=value, negated=True),
+            Condition(column=name, low=value),
+            Condition(column=name, high=value),
+            Condition(column=name, low=float(np.nextafter(value, inf))),
+            Condition(column=name, high=float(np.nextafter(value, -inf))),
+        )
+        return kinds[int(draws.integers(len(kinds)))]
 
 
-def _domains(subject: Subject) -> dict[str, Floats]:
-    """The numbers that each column of numbers can have: public knowledge."""
-    found = {
-        name: numbers(pl.Series(subject.coverage[name].values, dtype=pl.String))
-        for name in subject.quasi
-        if name in subject.numeric
-    }
-    return {name: values[~np.isnan(values)] for name, values in found.items()}
+def _spread(values: Floats) -> Floats:
+    """As many numbers as a column has, evenly over its range: nobody knows which incomes occur without the release."""
+    known: Floats = np.unique(values[np.isfinite(values)])
+    if not len(known):
+        return known
+    spread = np.linspace(known[0], known[-1], len(known))
+    return np.asarray(np.unique(np.rint(spread)) if bool((known == np.rint(known)).all()) else spread)

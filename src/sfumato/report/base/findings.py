@@ -27,7 +27,7 @@ class Verdict:
     verdict: str
     """What that means for the release, in one line."""
     outcome: Outcome
-    """refuted, not refuted or inconclusive."""
+    """refuted, not refuted, inconclusive or not tried."""
     broken: bool
     """Whether it refutes something that was promised."""
     chip: str
@@ -61,16 +61,41 @@ def _ordered(findings: Sequence[Finding]) -> list[Finding]:
 
 def who(one: Finding) -> str:
     """Who can do what, with what knowledge, how surely."""
+    if one.outcome is Outcome.NOT_TRIED:
+        return f"Somebody who knows {one.knows} had nothing to try to {one.does}: {_all_failed(one.rate)}."
     tried = f"{share(one.rate.value)} of {one.rate.trials:,} trials ({_between(one.rate)})"
     without = f"{share(one.naive.value)} by guessing"
-    if one.control is not None:
+    if one.control is not None and one.control.carried_out:
         without += f", and {share(one.control.value)} on people who are not in the data"
-    failed = f" In {one.rate.failed:,} trials nothing could be tried." if one.rate.failed else ""
-    return f"Somebody who knows {one.knows} can {one.does} in {tried}; without the release {without}.{failed}"
+    return (
+        f"Somebody who knows {one.knows} can {one.does} in {tried}; without the release {without}.{_failed(one.rate)}"
+    )
+
+
+def _failed(rate: Rate) -> str:
+    """How many trials could not be carried out, and how often the others worked."""
+    if not rate.failed or rate.of_carried_out is None:
+        return ""
+    others = f"of the other {rate.carried_out:,}, {share(rate.of_carried_out)} worked"
+    return f" In {rate.failed:,} trials nothing could be tried; {others}."
+
+
+def _all_failed(rate: Rate) -> str:
+    return f"none of {rate.trials:,} trials could be carried out" if rate.trials else "there was no trial to make"
+
+
+def works_in(rate: Rate) -> str:
+    """A rate in a table: with its interval, and never a figure where nothing was tried."""
+    if not rate.carried_out:
+        return str(Outcome.NOT_TRIED)
+    failed = f"; {rate.failed:,} of {rate.trials:,} not tried" if rate.failed else ""
+    return f"{share(rate.value)} ({share(rate.low)} to {share(rate.high)}){failed}"
 
 
 def verdict(one: Finding) -> str:
     """What a finding means; that an attack fails is never praised."""
+    if one.outcome is Outcome.NOT_TRIED:
+        return "Not tried, which says nothing about the release, for or against it."
     gain = f"The release adds {share(one.risk)} to what was possible without it"
     if one.outcome is Outcome.REFUTED:
         if one.limit is None:
@@ -106,7 +131,7 @@ def pictured(findings: Sequence[Finding]) -> Picture | None:
         y += step
     marks = [words(share(x), left + x * (right - left), y + 6, anchor="middle") for x in (0, 0.25, 0.5, 0.75, 1)]
     grid = [line(left + x * (right - left), 10, left + x * (right - left), y - 8) for x in (0, 0.25, 0.5, 0.75, 1)]
-    told = "; ".join(f"{one.attack}: {share(one.rate.value)} against {share(one.baseline.value)}" for one in ordered)
+    told = "; ".join(_compared(one) for one in ordered)
     return Picture(
         svg=drawing([*grid, *parts, *marks], WIDE, y + 14),
         words=f"How often each attack works, against what is possible without the release. {told}.",
@@ -115,15 +140,23 @@ def pictured(findings: Sequence[Finding]) -> Picture | None:
     )
 
 
+def _compared(one: Finding) -> str:
+    rate = share(one.rate.value) if one.rate.carried_out else str(Outcome.NOT_TRIED)
+    return f"{one.attack}: {rate} against {share(one.baseline.value)}"
+
+
 def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
     def at(value: float) -> float:
         return left + min(max(value, 0.0), 1.0) * (right - left)
 
+    named = words(fitted(one.attack, left - 20), left - 10, y + LETTERS / 3, anchor="end", tone="ink")
+    if one.outcome is Outcome.NOT_TRIED:
+        return [named, words(str(one.outcome), left + 6, y + LETTERS / 3, tone="muted")]
     tone = "alarm" if one.outcome is Outcome.REFUTED and one.limit is not None else "after"
     low, high = at(one.rate.low), max(at(one.rate.high), at(one.rate.low) + 2)
     base = at(one.baseline.value)
     parts = [
-        words(fitted(one.attack, left - 20), left - 10, y + LETTERS / 3, anchor="end", tone="ink"),
+        named,
         f'<rect x="{plain(low)}" y="{plain(y - 3)}" width="{plain(high - low)}" height="6" fill="var(--{tone})"/>',
         f'<circle cx="{plain(at(one.rate.value))}" cy="{plain(y)}" r="4.5" fill="var(--{tone})"/>',
         f'<line x1="{plain(base)}" y1="{plain(y - 8)}" x2="{plain(base)}" y2="{plain(y + 8)}" stroke="var(--before)" '

@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from html import escape
 
 
-def card(title: str, claims: Sequence[tuple[str, bool, float]], changes: Sequence[tuple[str, object, object]]) -> str:
+def card(
+    title: str,
+    claims: Sequence[tuple[str, bool, float]],
+    changes: Sequence[tuple[str, object, object]],
+    marks: Sequence[str] = (),
+) -> str:
     """An HTML fragment.
 
     >>> card("Release", [("k-anonymity (k = 5)", True, 6.0)], [("rows", 9, 8)]).count("<tr>")
     4
     """
     stated = [[name, "holds" if holds else "FAILS", f"{reached:g}"] for name, holds, reached in claims]
-    parts = [f"<p><b>{escape(title)}</b></p>", _table(("claim", "", "reached"), stated)]
+    warned = [f"<p>⚠ {escape(mark)}</p>" for mark in marks]
+    parts = [f"<p><b>{escape(title)}</b></p>", *warned, _table(("claim", "", "reached"), stated)]
     return "<div>" + "".join([*parts, _table(("", "before", "after"), changes)]) + "</div>"
 
 

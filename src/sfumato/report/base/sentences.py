@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.figures import apart, count, number, share
 
 if TYPE_CHECKING:
+    from sfumato.group.near_unique import NearUnique
     from sfumato.report.table.table_facts import ReportFacts
 
 PROMISES: Mapping[tuple[str, str], str] = MappingProxyType(
@@ -80,9 +81,17 @@ def verdict(facts: ReportFacts) -> str:
         return "This release makes no promise."
     if broken:
         return f"{count(broken)} of {counted(total, 'promise', 'promises')} {'does' if broken == 1 else 'do'} not hold."
-    return (
-        "The promise holds on the released rows." if total == 1 else f"All {total} promises hold on the released rows."
-    )
+    every = "The promise holds" if total == 1 else f"All {total} promises hold"
+    return f"{every} on the released rows{still(facts.near_unique)}."
+
+
+def still(found: Sequence[NearUnique]) -> str:
+    """What must follow wherever promises are said to hold; nothing where no column is near-unique."""
+    names = [one.column for one in found]
+    if not names:
+        return ""
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f", and still {listed} nearly {'singles' if len(names) == 1 else 'single'} people out"
 
 
 def suppressed(facts: ReportFacts) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sfumato.attacks.frame.trials import Finding
+from sfumato.group.near_unique import NearUnique
 from sfumato.report.base.claim_facts import ClaimFacts
 
 Kind = Literal["trajectory", "set", "table"]
@@ -166,6 +167,8 @@ class ItemFacts:
     """What the search did, by name."""
     marks: tuple[str, ...] = ()
     """Warnings that belong on the first screen."""
+    near_unique: tuple[NearUnique, ...] = ()
+    """The columns that nearly single people out; each has its warning among the marks."""
     notes: tuple[str, ...] = ()
     """Remarks on how the release was made."""
     findings: tuple[Finding, ...] = ()

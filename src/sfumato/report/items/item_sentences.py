@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.bundle.claims import Claim
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.figures import apart, number
-from sfumato.report.base.sentences import counted
+from sfumato.report.base.sentences import counted, still
 from sfumato.report.items.item_facts import ItemFacts
 
 TITLES: Mapping[str, str] = MappingProxyType(
@@ -119,7 +119,7 @@ def verdict(facts: ItemFacts) -> str:
     if broken:
         return f"{broken} of {counted(total, 'promise', 'promises')} {'does' if broken == 1 else 'do'} not hold."
     every = "The promise holds" if total == 1 else f"All {total} promises hold"
-    return f"{every} on the released records."
+    return f"{every} on the released records{still(facts.near_unique)}."
 
 
 class _Known(dict[str, str]):

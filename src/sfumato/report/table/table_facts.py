@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.identity.risk import Risk
+from sfumato.group.near_unique import NearUnique
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.utility.classification import Errors
@@ -112,6 +113,8 @@ class ReportFacts:
     """What a learner makes of it; in an inside report only."""
     marks: tuple[str, ...] = ()
     """Warnings that belong on the first screen."""
+    near_unique: tuple[NearUnique, ...] = ()
+    """The released columns that nearly single people out; each has its warning among the marks."""
     findings: tuple[Finding, ...] = ()
     """What the attacks found."""
     skipped_attacks: Mapping[str, str] = field(default_factory=dict)

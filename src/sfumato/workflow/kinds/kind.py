@@ -15,7 +15,7 @@ import polars as pl
 from sfumato.attacks.frame.subject import Subject
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
-from sfumato.verification.checks import Check
+from sfumato.verification.checks import Check, Remark
 
 if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import Applied, Outside
@@ -103,6 +103,8 @@ class Kind:
     """The table, from a frame or from the file that the plan names."""
     prepare: Callable[[Asked, Any], Any]
     """Describe the columns, and count."""
+    notes: Callable[[Any], Iterable[str]] = lambda prepared: ()
+    """What a steward should know about the table before anything is searched."""
     search: Callable[[Asked, Any, Work], Searched]
     """Find what the columns are to read as."""
     recode: Callable[[Asked, Searched], Any]
@@ -115,7 +117,7 @@ class Kind:
     """The tables that a bundle holds, by the stem of their file; the data come first."""
     manifest: Callable[[Any, Mapping[str, str]], dict[str, Any]]
     """What a manifest states beside what every manifest states; the data files come with their digests."""
-    checks: Callable[[Path, Manifest, Path], Iterable[Check]]
+    checks: Callable[[Path, Manifest, Path], Iterable[Check | Remark]]
     """What is looked at when a bundle is verified: given its folder, its manifest and its data file."""
     subject: Callable[..., Subject]
     """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""

@@ -20,11 +20,18 @@ def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: 
     lines += [f"missing = {toml(list(missing))}"] if missing else []
     for column in found.columns:
         lines += ["", f"[columns.{_key(column.name)}]", f'role = "{column.suggestion.role}"  # {column.suggestion.why}']
+        if column.near_unique is not None:
+            lines.append(f"# warning: {_one_line(column.near_unique.told)}")
         if column.kind not in ("text", "category"):
             lines.append(f'type = "{column.kind}"')
         if column.suggestion.hierarchy is not None:
             lines.append(f"hierarchy = {toml(column.suggestion.hierarchy)}")
     return "\n".join([*lines, "", *_requirement(found), ""])
+
+
+def _one_line(text: str) -> str:
+    """A text as a comment: a name may hold line breaks."""
+    return " ".join(text.split())
 
 
 def _requirement(found: Profile) -> list[str]:

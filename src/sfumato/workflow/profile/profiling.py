@@ -18,6 +18,7 @@ from sfumato.describe.roles import Role
 from sfumato.ground.errors import DataError
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
+from sfumato.group.near_unique import FEW, NearUnique, near_unique
 from sfumato.workflow.loading import read_file
 from sfumato.workflow.profile.suggest import Suggestion, suggest, suggest_items
 
@@ -41,6 +42,8 @@ class ColumnProfile:
     """The entropy of its values: how many yes-or-no questions tell them apart."""
     suggestion: Suggestion
     """What it might be."""
+    near_unique: NearUnique | None = None
+    """Where it is suggested to be published as it is: whether it would nearly single people out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +97,7 @@ class Profile:
                 "role": str(c.suggestion.role),
                 "why": c.suggestion.why,
                 "hierarchy": c.suggestion.hierarchy,
+                "near_unique": None if c.near_unique is None else c.near_unique.to_json(),
             }
             for c in self.columns
         ]
@@ -175,7 +179,14 @@ def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
         missing=0 if column.missing is None else int(column.counts[column.missing]),
         bits=float(-(shares * np.log2(shares)).sum()) + 0.0,
         suggestion=suggestion,
+        near_unique=_near_unique(column, suggestion, rows),
     )
+
+
+def _near_unique(column: Column, suggestion: Suggestion, rows: int) -> NearUnique | None:
+    if suggestion.role not in (Role.SENSITIVE, Role.TARGET, Role.KEEP):
+        return None
+    return near_unique(column.name, suggestion.role, column.counts[: len(column.present)], rows, FEW)
 
 
 def _combinations(grouped: Classes) -> tuple[Combination, ...]:

@@ -74,6 +74,7 @@ def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:
         ),
         effort=dict(made.outcome.effort) if inside else {},
         marks=tuple(made.marks),
+        near_unique=made.near_unique,
         findings=made.audit.findings,
         notes=_notes(made),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from sfumato.group.near_unique import NearUnique, asked_size, near_unique_columns, unchanged
 from sfumato.publish.items.item_problem import ItemOutcome
 from sfumato.utility.item_utility import FrequentSets, QueryError
 from sfumato.verification.item_checks import LOCAL
@@ -30,11 +31,18 @@ class ItemRelease(Release):
     queries: tuple[QueryError, ...]
     """How far answers to random count queries are off."""
 
+    @cached_property
+    def near_unique(self) -> tuple[NearUnique, ...]:
+        """The columns beside paths and sets that nearly single people out, as anybody can count in the release."""
+        k = asked_size(one.parameters for one in self.claims)
+        return near_unique_columns(self.rows, unchanged(self.prepared.schema.roles), self.prepared.table.missing, k)
+
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
         return [
             *super().marks,
+            *(one.told for one in self.near_unique),
             *([LOCAL] if self.plan.algorithm.options.get("scope") == "local" else []),
             *item_marks(self.plan),
         ]

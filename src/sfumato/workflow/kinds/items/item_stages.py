@@ -12,6 +12,7 @@ from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError
 from sfumato.ground.work import Work
+from sfumato.group.near_unique import asked_size, near_unique_columns, unchanged
 from sfumato.publish.items.item_algorithms import records as support_of
 from sfumato.publish.items.item_problem import ItemOutcome
 from sfumato.publish.items.item_space import ItemSpace
@@ -119,6 +120,14 @@ def _utility(view: ItemView, found: FrequentSets, errors: tuple[QueryError, ...]
     for one in errors:
         figures |= {f"query_error_{one.items}_median": one.median, f"query_error_{one.items}_mean": one.mean}
     return figures
+
+
+def notes(prepared: ItemPrepared) -> list[str]:
+    """The columns beside paths and sets that nearly single people out."""
+    k = asked_size(parameters(model) for model in prepared.problem.models)
+    table = prepared.table
+    found = near_unique_columns(table.frame, unchanged(prepared.schema.roles), table.missing, k)
+    return [one.told for one in found]
 
 
 def recode(asked: Asked, found: Searched) -> pl.DataFrame:

@@ -13,6 +13,7 @@ KIND = Kind(
     check=item_plan.check,
     read=item_stages.read,
     prepare=lambda asked, rows: prepare_items(asked.plan, rows),
+    notes=item_stages.notes,
     search=item_stages.search,
     recode=item_stages.recode,
     judge=item_stages.judge,

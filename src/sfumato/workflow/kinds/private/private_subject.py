@@ -46,6 +46,7 @@ def private_subject(
         release=shown,
         quasi=quasi,
         sensitive=target,
+        beside=target,
         coverage={name: _coverage(shown[name], columns[name], domains[name], control) for name in quasi},
         people=pl.DataFrame([column.texts for column in columns.values()]),
         control=None if control is None else pl.DataFrame([control.column(name).texts for name in columns]),

@@ -63,7 +63,7 @@ class TableComparison:
             "classes": found.classes.count,
             "smallest_class": found.smallest_class,
             "risk": found.risk,
-            "attacks": {one.attack: one.risk for one in found.audit.findings},
+            "attacks": {one.attack: one.risk if one.rate.carried_out else None for one in found.audit.findings},
             "utility": dict(found.utility),
             "accuracy": None if problem.target is None else Trial(problem).released(found.outcome),
         }

@@ -77,6 +77,7 @@ def facts(made: TableRelease, *, inside: bool, exact: bool | None = None) -> Rep
         trail=made.outcome.trail if exact else made.public_trail,
         errors=made.classification(cast("Learner", made.plan.learner)) if inside and made.plan.learner else None,
         marks=_marks(made),
+        near_unique=made.near_unique,
     )
 
 
@@ -110,7 +111,7 @@ def _utility(made: TableRelease, measured: Mapping[str, float]) -> tuple[Utility
 
 
 def _marks(made: TableRelease) -> tuple[str, ...]:
-    marks = []
+    marks = [one.told for one in made.near_unique]
     if made.plan.algorithm.seed is not None:
         marks.append("Made with a fixed seed: for studies only, not for publication.")
     keyed = [name for name, column in made.plan.columns.items() if column.pseudonym is not None]
@@ -256,4 +257,5 @@ def figures(made: TableRelease) -> dict[str, Any]:
         "risk": made.risk,
         "levels": made.levels,
         "search": dict(made.outcome.effort),
+        "near_unique": [one.to_json() for one in made.near_unique],
     }

@@ -9,6 +9,7 @@ from sfumato.workflow.apply.applying import apply_rules
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.kind import Kind
 from sfumato.workflow.kinds.table import STATED, table_content, table_manifest, table_plan, table_stages, table_subject
+from sfumato.workflow.kinds.table.foreseeing import foreseen
 from sfumato.workflow.kinds.table.preparing import prepare
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ KIND = Kind(
     begin=table_stages.begin,
     read=table_stages.read,
     prepare=lambda asked, rows: prepare(asked.plan, rows[0], rows[1], catalog()),
+    notes=lambda prepared: [one.told for one in foreseen(prepared)],
     search=table_stages.search,
     recode=table_stages.recode,
     judge=table_stages.judge,

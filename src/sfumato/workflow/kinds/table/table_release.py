@@ -14,6 +14,7 @@ from sfumato.bundle.published import Published
 from sfumato.bundle.recoding import Recoding
 from sfumato.data.frames import from_frame
 from sfumato.group.classes import Classes
+from sfumato.group.near_unique import NearUnique, asked_size, near_unique_columns
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.problem import Outcome
 from sfumato.publish.trail import Trail
@@ -69,6 +70,17 @@ class TableRelease(Release):
         """How many people lost a row, where people are counted."""
         people = self.prepared.problem.cells.people
         return None if people is None else people.within(self.outcome.suppressed)
+
+    @cached_property
+    def near_unique(self) -> tuple[NearUnique, ...]:
+        """The released columns that nearly single people out, as anybody can count in the released rows."""
+        k = asked_size(one.parameters for one in self.claims)
+        return near_unique_columns(self.rows, self.published.schema.roles, self.published.missing, k)
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release."""
+        return [*super().marks, *(one.told for one in self.near_unique)]
 
     @cached_property
     def risk(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.bundle.published import Published
 from sfumato.data.files import read
-from sfumato.data.table import Table
+from sfumato.data.table import Table, as_text
 from sfumato.describe.domains import ObservedDomain, narrowed
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
@@ -54,13 +54,20 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
     names = prepared.problem.cells.quasi
     hierarchies = dict(zip(names, prepared.problem.hierarchies, strict=True))
     forms = made.outcome.recoding(prepared.problem).forms
-    wanted = (*names, *prepared.schema.sensitive)
+    watched = (*names, *prepared.schema.sensitive)
+    others = beside_quasi(made.published, made.rows)
+    wanted = tuple(dict.fromkeys((*watched, *others)))
     people = prepared.source.texts(wanted, made.recoding.mapping if made.recoding.rows == "remove" else None)
-    domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in wanted}
+    domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in watched}
+    beside = {
+        name: domains.get(name)
+        or narrowed(prepared.source.domain(name, _kind(made.plan, name)), set(people[name].unique()))
+        for name in others
+    }
     found = _subject(
         made.rows,
         made.published,
-        domains,
+        (domains, beside),
         hierarchies,
         people=people,
         claims=[(one.model, one.parameters) for one in made.claims],
@@ -87,20 +94,22 @@ def bundle_subject(
     schema = published.schema
     if manifest["plan"]["input"].get("on_missing") == "drop":
         original = _complete(original, schema, published.missing)
-    wanted = schema.named(Role.QUASI, Role.SENSITIVE)
+    shown = beside_quasi(published, rows)
+    needed = schema.named(Role.QUASI, Role.SENSITIVE)
     columns = {}
-    for name in wanted:
+    for name in dict.fromkeys((*needed, *(name for name in shown if name in original.names))):
         if name not in original.names:
             raise unknown_column(name, original.names, where="--original")
         columns[name] = original.column(name, None if plan is None else _kind(plan, name))
-    domains = {name: ObservedDomain.of(column) for name, column in columns.items()}
+    every = {name: ObservedDomain.of(column) for name, column in columns.items()}
+    domains = {name: every[name] for name in needed}
     hierarchies = {name: None if plan is None else _hierarchy(plan, domains[name]) for name in schema.quasi}
     found = _subject(
         rows,
         published,
-        domains,
+        (domains, {name: every[name] for name in shown if name in every}),
         hierarchies,
-        people=pl.DataFrame([columns[name].texts for name in (*schema.quasi, *schema.sensitive)]),
+        people=pl.DataFrame([column.texts for column in columns.values()]),
         claims=[(str(one["model"]), one["parameters"]) for one in manifest["claims"]],
         algorithm=str(manifest["recoding"]["algorithm"]),
         groups=groups,
@@ -108,7 +117,8 @@ def bundle_subject(
         trees={} if plan is None else _trees(plan, domains),
     )
     stated = manifest["recoding"]["columns"]
-    return replace(found, means=frozenset(n for n, one in stated.items() if one.get("form") == "means"))
+    means = frozenset(n for n, one in stated.items() if one.get("form") == "means")
+    return replace(found, means=means, left_out=tuple(name for name in shown if name not in every))
 
 
 def _complete(table: Table, schema: Schema, missing: tuple[str, ...]) -> Table:
@@ -124,7 +134,7 @@ def _complete(table: Table, schema: Schema, missing: tuple[str, ...]) -> Table:
 def _subject(
     rows: pl.DataFrame,
     published: Published,
-    domains: Mapping[str, ObservedDomain],
+    known: tuple[Mapping[str, ObservedDomain], Mapping[str, ObservedDomain]],
     hierarchies: Mapping[str, Hierarchy | None],
     *,
     people: pl.DataFrame,
@@ -134,9 +144,9 @@ def _subject(
     control: Table | None,
     trees: Mapping[str, Mapping[str, tuple[str, ...]]],
 ) -> Subject:
+    (domains, beside), schema = known, published.schema
     missing = published.missing[0] if published.missing else ""
-    schema = published.schema
-    shown = rows.select(pl.col(list(rows.columns)).cast(pl.String).fill_null(missing))
+    shown = rows.select(_text(rows[name], published.missing, plain=name in beside) for name in _readable(rows))
     coverage = {}
     for name in schema.quasi:
         values = domains[name].labels if control is None else _both(domains[name], control)
@@ -145,17 +155,39 @@ def _subject(
         release=shown,
         quasi=schema.quasi,
         sensitive=schema.sensitive,
+        beside=tuple(beside),
         coverage=coverage,
         people=people,
-        control=None if control is None else _people(control, schema.named(Role.QUASI, Role.SENSITIVE), missing),
+        control=None if control is None else _people(control, tuple(domains), tuple(beside), missing),
         claims=tuple(claims),
         algorithm=algorithm,
         groups=groups if groups is None else groups.select(pl.all().cast(pl.String)),
         group=None if published.apart is None else published.apart.group,
         trees=trees,
-        numeric=frozenset(name for name, domain in domains.items() if domain.kind in ("integer", "real")),
+        numeric=frozenset(n for n, domain in {**beside, **domains}.items() if domain.kind in ("integer", "real")),
         readers=catalog().readers,
     )
+
+
+def beside_quasi(published: Published, rows: pl.DataFrame) -> tuple[str, ...]:
+    """The released columns that are neither quasi-identifiers nor pseudonyms, and that somebody may know."""
+    named = published.schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP)
+    return tuple(name for name in named if name in _readable(rows))
+
+
+def _readable(rows: pl.DataFrame) -> list[str]:
+    """The columns with one value a cell; lists and the like are read by no attack on tables."""
+    return [
+        name for name, dtype in rows.schema.items() if not dtype.is_nested() and dtype not in (pl.Binary, pl.Object)
+    ]
+
+
+def _text(cells: pl.Series, missing: Sequence[str], *, plain: bool) -> pl.Series:
+    """Released cells as text; in columns that are shown as they are every missing marker reads alike."""
+    texts, mark = as_text(cells) if plain else cells.cast(pl.String), missing[0] if missing else ""
+    if plain and len(missing) > 1:
+        texts = texts.set(texts.is_in(list(missing)).fill_null(value=False), mark)
+    return texts.fill_null(mark)
 
 
 def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierarchy | None) -> Coverage:
@@ -171,14 +203,15 @@ def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierar
     return found
 
 
-def _people(table: Table, names: Sequence[str], missing: str) -> pl.DataFrame:
-    """Control people with the columns that the release is about."""
+def _people(table: Table, names: Sequence[str], beside: Sequence[str], missing: str) -> pl.DataFrame:
+    """Control people with the columns that the release is about, and those of the others that they have."""
     for name in names:
         if name not in table.names:
             raise unknown_column(name, table.names, where="the control file")
     if not table.rows:
         raise DataError(f"{table.source} has no rows; a control run needs some")
-    found = [table.column(name).texts for name in names]
+    there = dict.fromkeys((*names, *(name for name in beside if name in table.names)))
+    found = [table.column(name).texts for name in there]
     return pl.DataFrame(found).with_columns(pl.all().fill_null(missing))
 
 
