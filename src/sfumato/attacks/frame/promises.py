@@ -128,7 +128,7 @@ def _guarded(given: Mapping[str, Any]) -> Sequence[Promise]:
 
 def _close(given: Mapping[str, Any]) -> Sequence[Promise]:
     order = tuple(given.get("order") or ())
-    return (Promise(closeness=Closeness(t=float(given["t"]), distance=str(given["distance"]), order=order)),)
+    return (Promise(closeness=Closeness(t=float(given["t"]), distance=str(given.get("distance", "")), order=order)),)
 
 
 READERS: Mapping[str, Reader] = {
@@ -158,17 +158,24 @@ def promises(claims: Claims, readers: Mapping[str, Reader] = READERS) -> tuple[P
     return tuple(found)
 
 
-def about(promised: Iterable[Promise], column: str, different: int, known: int | None = None) -> tuple[Promise, ...]:
+def about(
+    promised: Iterable[Promise], column: str, different: int, known: int | None = None, quasi: Sequence[str] = ()
+) -> tuple[Promise, ...]:
     """The promises about how frequent values of a column are, which has so many different values.
 
-    They are those to whoever knows every quasi-identifier; ``known`` says how many there are.
+    They are those to whoever knows so many quasi-identifiers of a person, and perhaps which: then a promise about these
+    columns counts too.
     """
-    mine = [one for one in promised if _of_shares(one, column) and not one.quasi and _covers(one, known)]
+    mine = [one for one in promised if _of_shares(one, column) and _covers(one, known) and _named(one, quasi)]
     return tuple(one if one.entropy is None else replace(one, share=_entropy(one.entropy, different)) for one in mine)
 
 
 def _of_shares(one: Promise, column: str | None) -> bool:
     return one.find is None and one.closeness is None and one.column in (None, column)
+
+
+def _named(one: Promise, quasi: Sequence[str]) -> bool:
+    return not one.quasi or (bool(quasi) and set(quasi) <= set(one.quasi))
 
 
 def limit_to_find(promised: Iterable[Promise], known: int | None) -> Limit | None:
@@ -188,6 +195,7 @@ def limit_to_tell(
     values: Sequence[str] = (),
     different: int = 2,
     known: int | None = None,
+    quasi: Sequence[str] = (),
     inferred: bool = False,
 ) -> Limit | None:
     """How often bets on these values, or on any value, are right at most; None where one of them is not bounded.
@@ -196,7 +204,7 @@ def limit_to_tell(
     bounded by those only that say so: that nobody infers a value more surely. Of several values the one that may be
     most frequent counts, and for each value the tightest promise.
     """
-    mine = about(promised, column or "", different, known)
+    mine = about(promised, column or "", different, known, quasi)
     told = [one for one in mine if one.share < 1 and (one.posterior or not inferred)]
     found = [_tightest(one for one in told if not one.values or value in one.values) for value in values]
     found = found if values else [_tightest(one for one in told if not one.values)]
@@ -209,7 +217,9 @@ def _tightest(promised: Iterable[Promise]) -> Limit | None:
     return min(found, key=lambda one: one.value, default=None)
 
 
-def protected(promised: Iterable[Promise], column: str | None, known: int | None = None) -> dict[float, tuple[str, ...]]:
+def protected(
+    promised: Iterable[Promise], column: str | None, known: int | None = None
+) -> dict[float, tuple[str, ...]]:
     """The values that claims name and say how surely nobody infers them, by that bound.
 
     >>> named = Promise(share=0.5, values=("HIV",), posterior=True)

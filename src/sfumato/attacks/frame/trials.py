@@ -17,6 +17,9 @@ from sfumato.ground.errors import ParameterError
 
 FEWEST = 20
 """Fewer trials than this show nothing."""
+SURE = 0.999
+"""How surely the interval of an attack that bets holds the true rate: bets are right by chance now and then, and an
+honest release whose classes are all at the bound is refuted once in 2,000 times."""
 
 
 class Outcome(StrEnum):
@@ -79,7 +82,14 @@ class Rate:
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it."""
-        return {"rate": self.value, "low": self.low, "high": self.high, "trials": self.trials, "failed": self.failed}
+        return {
+            "rate": self.value,
+            "low": self.low,
+            "high": self.high,
+            "trials": self.trials,
+            "failed": self.failed,
+            "confidence": self.confidence,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

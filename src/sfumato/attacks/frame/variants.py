@@ -21,8 +21,9 @@ Title = tuple[str, Any]
 class Bets(Protocol):
     """An attack that bets on values of a sensitive column."""
 
-    values: tuple[str, ...]
-    """On which values; none means all."""
+    @property
+    def values(self) -> tuple[str, ...]:
+        """On which values; none means all."""
 
 
 B = TypeVar("B", bound=Bets)

@@ -8,7 +8,6 @@ who has them (Wong et al. 2011, section 4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -20,13 +19,13 @@ from sfumato.attacks.method.row_values import Entries
 
 PAIRED = 150
 """Two columns are read together where they have no more combinations than this."""
-PRIOR = 4.0
+PRIOR = 20.0
 """How many rows the belief that a column tells nothing is worth, for each of its values."""
 LEAST, MOST = 1e-4, 1 - 1e-4
 """No chance is taken as 0 or 1: least squares are estimates."""
-EXACT = 60
+EXACT = 40
 """Groups of no more rows than this are counted through; of larger ones the chances are brought into balance."""
-STEPS = 50
+STEPS, REACH = 40, 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,10 +41,10 @@ class Associations:
     overall: Reals
     """The share of each sensitive value in the whole release."""
     telling: float
-    """How much it tells: the information about the sensitive value, in nats."""
+    """How much it tells about groups from which it was not learned: gain in likelihood by row, in nats."""
 
     def score(self, features: Ints, row: Ints, value: Ints) -> Reals:
-        """How much more likely a value is in a row than in the whole release, as logarithms; an unknown cell is mute."""
+        """How much more likely a value is in a row than in the whole release, as logarithms; 0 for unknown cells."""
         code = together(features, self.columns, self.widths)[row]
         beside = np.log(np.maximum(self.chances[np.maximum(code, 0), value], LEAST))
         return np.where(code >= 0, beside - np.log(np.maximum(self.overall[value], LEAST)), 0.0)
@@ -55,39 +54,37 @@ class Associations:
         code = together(features, self.columns, self.widths)[pairs.row]
         chance = np.where(code >= 0, self.chances[np.maximum(code, 0), pairs.value], self.overall[pairs.value])
         chance = np.clip(chance, LEAST, MOST)
-        order = np.argsort(pairs.slot, kind="stable")
         many = np.bincount(pairs.slot, minlength=len(pairs.wanted))
-        starts, found = np.cumsum(many) - many, np.zeros(len(chance))
-        kinds, kind = np.unique(np.stack([many, pairs.wanted]), axis=1, return_inverse=True)
+        large = (many > EXACT) | (np.abs(pairs.wanted - np.round(pairs.wanted)) > 1e-9)
+        found, rest = np.zeros(len(chance)), large[pairs.slot]
+        found[rest] = balanced(chance[rest], pairs.slot[rest], pairs.wanted)
+        order = np.argsort(pairs.slot, kind="stable")
+        starts, few = np.cumsum(many) - many, np.flatnonzero(~large & (many > 0))
+        kinds, kind = np.unique(np.stack([many[few], np.round(pairs.wanted[few])]), axis=1, return_inverse=True)
         for number, (size, total) in enumerate(kinds.T.tolist()):
-            if size:
-                slots = np.flatnonzero(kind.reshape(-1) == number)
-                rows = order[starts[slots][:, None] + np.arange(int(size))]
-                found[rows] = given_total(chance[rows], total)
+            slots = few[kind.reshape(-1) == number]
+            rows = order[starts[slots][:, None] + np.arange(int(size))]
+            found[rows] = given_total(chance[rows], int(total))
         return found
 
 
-def given_total(chances: Reals, total: float) -> Reals:
+def given_total(chances: Reals, total: int) -> Reals:
     """The chance of each row to have a value, if the rows are independent and so many of a group have it.
 
     A line of ``chances`` is a group. The worlds in which exactly ``total`` of its rows have the value are weighted by
-    the product of their chances. In large groups, or where the total is no whole number, the odds are scaled until the
-    chances add up to it.
+    the product of their chances.
 
     >>> given_total(np.array([[0.2, 0.8]]), 1).round(4).tolist()  # 0.2 * 0.2 against 0.8 * 0.8
     [[0.0588, 0.9412]]
     """
-    whole, rows = round(total), chances.shape[1]
-    if total >= rows or total <= 0:
+    if not 0 < total < chances.shape[1]:
         return np.full(chances.shape, float(total > 0))
-    if rows > EXACT or abs(total - whole) > 1e-9:
-        return _balanced(chances, total)
     odds = chances / (1 - chances)
     odds = odds / np.exp(np.log(odds).mean(axis=1, keepdims=True))
-    before, after = _sums(odds, whole), _sums(odds[:, ::-1], whole)[::-1]
-    others = np.einsum("jgt,jgt->gj", before[:-1, :, :whole], after[1:, :, whole - 1 :: -1])
+    before, after = _sums(odds, total), _sums(odds[:, ::-1], total)[::-1]
+    others = np.einsum("jgt,jgt->gj", before[:-1, :, :total], after[1:, :, total - 1 :: -1])
     with_it = others * odds
-    return np.asarray(with_it / with_it.sum(axis=1, keepdims=True) * whole)
+    return np.asarray(with_it / with_it.sum(axis=1, keepdims=True) * total)
 
 
 def _sums(odds: Reals, total: int) -> Reals:
@@ -100,52 +97,62 @@ def _sums(odds: Reals, total: int) -> Reals:
     return found
 
 
-def _balanced(chances: Reals, total: float) -> Reals:
+def balanced(chances: Reals, slot: Ints, wanted: Reals) -> Reals:
+    """Chances of rows whose odds are scaled, slot by slot, until they add up to what the slot wants.
+
+    In large groups this is what weighing all worlds comes to; and it can be done for totals that are no whole numbers.
+    """
     logit = np.log(chances / (1 - chances))
-    low, high = -40.0 - logit.max(axis=1), 40.0 - logit.min(axis=1)
+    low, high = np.full(len(wanted), -REACH), np.full(len(wanted), REACH)
     for _ in range(STEPS):
         middle = (low + high) / 2
-        fewer = (1 / (1 + np.exp(-(logit + middle[:, None])))).sum(axis=1) < total
-        low, high = np.where(fewer, middle, low), np.where(fewer, high, middle)
-    return np.asarray(1 / (1 + np.exp(-(logit + ((low + high) / 2)[:, None]))))
+        sums = np.bincount(slot, 1 / (1 + np.exp(-(logit + middle[slot]))), len(wanted))
+        low, high = np.where(sums < wanted, middle, low), np.where(sums < wanted, high, middle)
+    return np.asarray(1 / (1 + np.exp(-(logit + ((low + high) / 2)[slot]))))
 
 
 def mined(found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...]) -> Associations:
     """The association that tells most, of single columns and of pairs with few combinations."""
-    every = _mined(found, features, unit, widths)
-    return max(every, key=lambda one: one.telling)
-
-
-def _mined(found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...]) -> Iterator[Associations]:
     pairs = [pair for pair in combinations(range(len(widths)), 2) if widths[pair[0]] * widths[pair[1]] <= PAIRED]
-    counts = Entries.of(found, unit)
-    wanted = np.zeros(found.counts.shape)
-    np.add.at(wanted, (unit[counts.row], counts.value), found.shares[unit[counts.row], counts.value])
-    for columns in [*((column,) for column in range(len(widths))), *pairs]:
-        sizes = tuple(widths[column] for column in columns)
-        code = together(features, columns, sizes)
-        yield _association(found, code, unit, wanted, columns, sizes)
+    every: list[tuple[int, ...]] = [*((column,) for column in range(len(widths))), *pairs]
+    return max((_association(found, features, unit, widths, one) for one in every), key=lambda one: one.telling)
 
 
 def _association(
-    found: Shown, code: Ints, unit: Ints, wanted: Reals, columns: tuple[int, ...], widths: tuple[int, ...]
+    found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...], columns: tuple[int, ...]
 ) -> Associations:
-    """Least squares over the groups, each weighted by one over its size, drawn towards the shares of all."""
-    width, known = int(np.prod(widths)), code >= 0
+    """Least squares over the groups, each weighted by one over its size, drawn towards the shares of all.
+
+    What it tells is seen on groups from which it was not learned: of each half of the groups, by the other half.
+    """
+    from scipy.sparse import csr_array
+
+    sizes = tuple(widths[column] for column in columns)
+    code, width = together(features, columns, sizes), int(np.prod(sizes))
+    known = code >= 0
     groups, number = np.unique(unit[known], return_inverse=True)
-    has = np.zeros((len(groups), width))
-    np.add.at(has, (number.reshape(-1), code[known]), 1.0)
-    size = np.maximum(has.sum(axis=1, keepdims=True), 1)
-    every = np.maximum(np.bincount(unit, minlength=len(wanted))[groups][:, None], 1)
-    shown_here = wanted[groups] * (size / every)
-    left = has.T @ (has / size) + PRIOR * np.eye(width)
-    right = has.T @ (shown_here / size) + PRIOR * found.overall
-    chances = np.clip(np.linalg.solve(left, right), LEAST, None)
-    chances = chances / chances.sum(axis=1, keepdims=True)
-    share = has.sum(axis=0) / max(float(has.sum()), 1.0)
-    ratio = np.log(chances / np.maximum(found.overall, LEAST))
-    telling = float((share[:, None] * chances * ratio).sum())
-    return Associations(columns=columns, widths=widths, chances=chances, overall=found.overall, telling=telling)
+    has = csr_array((np.ones(len(number)), (number.reshape(-1), code[known])), shape=(len(groups), width))
+    rows, shares = np.asarray(has.sum(axis=1)).reshape(-1, 1), found.shares[groups]
+    halves = [np.flatnonzero(np.arange(len(groups)) % 2 == half) for half in (0, 1)]
+    left = [np.asarray((has[half].T @ has[half].multiply(1 / rows[half])).todense()) for half in halves]
+    right = [has[half].T @ shares[half] for half in halves]
+    told = 0.0
+    for half, other in ((0, 1), (1, 0)):
+        here, chances = halves[half], _solved(left[other], right[other], found.overall)
+        expected = np.maximum(has[here] @ chances / rows[here], LEAST)
+        told += float((rows[here] * shares[here] * np.log(expected / np.maximum(found.overall, LEAST))).sum())
+    return Associations(
+        columns=columns,
+        widths=sizes,
+        chances=_solved(left[0] + left[1], right[0] + right[1], found.overall),
+        overall=found.overall,
+        telling=told / max(float(rows.sum()), 1.0),
+    )
+
+
+def _solved(left: Reals, right: Reals, overall: Reals) -> Reals:
+    chances = np.clip(np.linalg.solve(left + PRIOR * np.eye(len(left)), right + PRIOR * overall), LEAST, None)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
 def together(features: Ints, columns: tuple[int, ...], widths: tuple[int, ...]) -> Ints:

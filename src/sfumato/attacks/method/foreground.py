@@ -29,7 +29,7 @@ class Foreground:
     The naive guesser reads the release, but does not learn from it. Control people are guessed by the association
     alone, without a group: what works on them is statistics.
 
-    Source: Wong, Fu, Wang, Yu and Pei 2011; document 003, section 2.1.1.
+    Source: Wong, Fu, Wang, Xu and Yu 2011; document 003, section 2.1.1.
     """
 
     name: ClassVar[str] = "foreground"

@@ -16,15 +16,12 @@ import polars as pl
 from sfumato.attacks.frame.assignment import Reals, Shown, by_label, codes_of, homes, likely, pooled, right, shown
 from sfumato.attacks.frame.promises import allowed
 from sfumato.attacks.frame.subject import Ints, Subject
-from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
 from sfumato.attacks.method.register_codes import Reader
 from sfumato.attacks.method.row_values import Entries
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 
-SURE = 0.999
-"""How surely the interval of an attack holds the true rate that is right by chance now and then: an honest release
-whose classes are all at the bound is refuted once in 2,000 times."""
 LARGEST = 200
 """Of a larger group so many rows stand for the others, where there are more rows than are looked at."""
 
@@ -44,10 +41,22 @@ class Learning(Protocol):
 
     name: ClassVar[str]
     threat: ClassVar[str]
-    column: str | None
-    values: tuple[str, ...]
-    trials: int
-    rows: int
+
+    @property
+    def column(self) -> str | None:
+        """The sensitive column; the first one where nothing is said."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """He bets on these values only; none means a guess for everybody."""
+
+    @property
+    def trials(self) -> int:
+        """At most so many people are guessed."""
+
+    @property
+    def rows(self) -> int:
+        """From about how many rows he learns."""
 
 
 Learn = Callable[[Shown, Ints, Ints, tuple[int, ...]], Learner]
@@ -106,9 +115,7 @@ def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | N
         threat=attack.threat,
         knows="the quasi-identifiers of everybody in the release",
         does=f"name somebody's {column}, {how}",
-        rate=Rate(
-            hits=float(right(bets[tried], truth[tried]).sum()), trials=len(tried), failed=lost, confidence=SURE
-        ),
+        rate=Rate(hits=float(right(bets[tried], truth[tried]).sum()), trials=len(tried), failed=lost, confidence=SURE),
         naive=naive,
         control=None if attack.values else _control(attack, subject, learned, table, column, chance),
         limit=limit,
