@@ -14,7 +14,8 @@ from sfumato.attacks.frame.assignment import Shown
 from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.attacks.method.definetti import DeFinetti
-from sfumato.attacks.method.naive_bayes import Entries, assign, learn
+from sfumato.attacks.method.naive_bayes import assign, learn
+from sfumato.attacks.method.row_values import Entries
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 from tests.attacks import kit

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks.frame.assignment import fitting_pairs, homes, shown
+from sfumato.attacks.frame.assignment import fitting_pairs, homes
 from sfumato.attacks.frame.promises import Promise, about
 from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Outcome
 from sfumato.attacks.method.finer_tables import finer_tables
 from sfumato.attacks.method.minimality import Minimality
+from sfumato.attacks.method.refusals import View, beliefs
 from sfumato.attacks.method.refused_tables import allowed, belief
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
@@ -129,10 +130,9 @@ def test_the_refusal_of_a_whole_table_is_shared_by_its_classes():
     people = first + second
     release = [(f"{place.split('.')[0]}.*", value) for place, value in people]
     subject = subject_of(people, release, 2, algorithm="optimal")
-    attack = Minimality(values=(HIV,))
-    found = shown(subject, "ill")
-    watch = [attack._watched(one, found) for one in about(subject.promises, "ill", 2)]
-    beliefs, _ = attack._beliefs(subject, found, watch, homes(subject, subject.people), np.arange(2))
+    view = View.of(subject, "ill", about(subject.promises, "ill", 2), (HIV,), 2)
+    draw = np.random.default_rng(1)
+    found = beliefs(view, together=True, classes=100, draw=draw)
     part, sizes = np.array([0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 3]), np.array([2, 3, 2, 4])
     ways = [
         np.bincount(part[[*one, *other]], minlength=4)
@@ -140,11 +140,11 @@ def test_the_refusal_of_a_whole_table_is_shared_by_its_classes():
     ]
     bad = [way for way in ways if (2 * way > sizes).any()]
     expected = np.mean(bad, axis=0) / sizes
-    hiv = found.values.index(HIV)
-    assert beliefs[[0, 2, 5, 7], hiv] == pytest.approx(expected)
-    apart = replace(attack, scope="class")
-    alone, _ = apart._beliefs(subject, found, watch, homes(subject, subject.people), np.arange(2))
-    assert alone[[0, 2], hiv] != pytest.approx(expected[:2])
+    hiv = view.found.values.index(HIV)
+    assert found.who.tolist() == list(range(11))
+    assert found.values[[0, 2, 5, 7], hiv] == pytest.approx(expected)
+    alone = beliefs(view, together=False, classes=100, draw=draw)
+    assert alone.values[[0, 2], hiv] != pytest.approx(expected[:2])
 
 
 def test_one_step_finer_goes_down_a_public_tree():
@@ -207,7 +207,11 @@ def test_what_claims_promise_about_one_value():
 
     assert posterior("distinct-l-diversity", l=3).most(np.array([3, 5])).tolist() == [1, 3]
     assert posterior("alpha-k-anonymity", alpha=0.4, k=2, values=(HIV,)) == Promise(
-        share=0.4, values=(HIV,), column="ill", why="claim alpha-k-anonymity (column = ill, alpha = 0.4, k = 2)"
+        share=0.4,
+        values=(HIV,),
+        column="ill",
+        posterior=True,
+        why="claim alpha-k-anonymity (column = ill, alpha = 0.4, k = 2)",
     )
     assert posterior("recursive-l-diversity", c=3, l=2).share == 0.75
     assert posterior("entropy-l-diversity", l=3).share == pytest.approx(1 / 3, abs=1e-6)

@@ -105,7 +105,7 @@ def test_a_bundle_tells_what_the_quick_attacks_found(made: Path):
     assert found == [
         title
         for name in quick
-        if name not in ("similarity", "proximity")
+        if name not in ("similarity", "proximity", "protected-values", "minimality")
         for title in ((name, WHOLE) if name == "linkage" else (name,))
     ]
     for one in manifest(made / "out")["attacks"]:

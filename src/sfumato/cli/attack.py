@@ -26,6 +26,10 @@ def attack(
         Path | None, typer.Option("--plan", help="The plan, for its hierarchies and how files are read.")
     ] = None,
     attacks: Annotated[str | None, typer.Option("--attacks", help="Names, split by commas; all where none.")] = None,
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option("--earlier", help="A bundle about the same people that is public already; may be repeated."),
+    ] = None,
     trials: Annotated[int, typer.Option("--trials", help="How many people are attacked.")] = 2000,
     seed: Annotated[int | None, typer.Option("--seed", help="To repeat the same trials.")] = None,
     as_json: Json = False,
@@ -50,6 +54,7 @@ def attack(
             plan=loaded,
             attacks=names or ("all",),
             trials=trials,
+            earlier=earlier or (),
             seed=seed,
             work=work,
         )

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from math import sqrt
 from typing import Any
 
+from sfumato.bundle.attack_titles import is_named
 from sfumato.verification.checks import Check
 
 FEWEST = 20
 """Fewer trials than this show nothing."""
-_Z = 1.959963984540054
-"""Of an interval that holds the true rate in 95 of 100 cases (Wilson 1927)."""
+_Z = {0.95: 1.959963984540054, 0.999: 3.2905267314919255}
+"""Of intervals that hold the true rate in 95 of 100 cases, or in 999 of 1,000 (Wilson 1927)."""
 _KEYS = {"attack", "knows", "does", "target", "naive", "control", "risk", "limit", "outcome"}
 _SLACK = 1e-6
 
@@ -23,7 +24,8 @@ _SLACK = 1e-6
 def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """Intervals, excess and outcome follow from the counts, and no attack refutes what the release claims.
 
-    Some attacks were made, or could not be, if and only if the plan asks for them.
+    Some attacks were made, or could not be, if and only if the plan asks for them. An attack that refutes a claim may
+    be told of only where the plan accepts this attack; the check then says so.
     """
     attacks: list[Mapping[str, Any]] = manifest["attacks"]
     asked = manifest["plan"]["attack"]
@@ -33,12 +35,18 @@ def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
     if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in judged)):
         told = "some were asked for, and none is told" if not there else f"one is above max_risk = {limit}"
         yield Check(what="attacks that were asked for", holds=False, detail=told)
-    wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one)]
+    accepted = tuple(map(str, asked.get("accept", ())))
+    wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one, accepted)]
     told = ", ".join(str(one.get("attack")) for one in attacks) or "none"
     yield Check(what="attacks", holds=not wrong, detail=f"impossible: {', '.join(wrong)}" if wrong else told)
+    refuted = [f"{one['attack']} refutes the {one['limit']['why']}" for one in attacks if not wrong and _broken(one)]
+    if refuted:
+        yield Check(
+            what="claims that an attack refutes", holds=True, detail=f"{'; '.join(refuted)}: the plan accepts it"
+        )
 
 
-def _follows(one: Mapping[str, Any]) -> bool:
+def _follows(one: Mapping[str, Any], accepted: tuple[str, ...]) -> bool:
     """Whether what is stated can be computed from the rates."""
     runs = [one["target"], one["naive"], *([one["control"]] if one["control"] is not None else [])]
     if not _interval(one["target"]) or not all(_interval(run) or _exact(run) for run in runs[1:]):
@@ -46,19 +54,24 @@ def _follows(one: Mapping[str, Any]) -> bool:
     if one.get("beyond") and one["limit"] is not None:
         return False
     base = max(runs[1:], key=lambda run: float(run["rate"] or 0))
-    return _excess(one, base) and one["outcome"] == _outcome(one, base) and not _broken(one)
+    return (
+        _excess(one, base)
+        and one["outcome"] == _outcome(one, base)
+        and (not _broken(one) or any(is_named(str(one["attack"]), name) for name in accepted))
+    )
 
 
 def _interval(run: Mapping[str, Any]) -> bool:
     trials, failed = int(run["trials"]), int(run["failed"])
-    if not 0 <= failed <= trials or (run["rate"] is None) != (failed == trials):
+    z = _Z.get(float(run.get("confidence", 0.95)))
+    if z is None or not 0 <= failed <= trials or (run["rate"] is None) != (failed == trials):
         return False
     if run["rate"] is None:
         return (float(run["low"]), float(run["high"])) == (0.0, 1.0)
     rate = float(run["rate"])
     if not 0 <= rate <= 1 - failed / trials + _SLACK:
         return False
-    low, high = _wilson(rate, trials)
+    low, high = _wilson(rate, trials, z)
     return abs(float(run["low"]) - low) < _SLACK and abs(float(run["high"]) - high) < _SLACK
 
 
@@ -69,10 +82,10 @@ def _exact(run: Mapping[str, Any]) -> bool:
     return 0 <= float(run["rate"]) <= 1 and float(run["low"]) == float(run["rate"]) == float(run["high"])
 
 
-def _wilson(rate: float, trials: int) -> tuple[float, float]:
-    middle = rate + _Z * _Z / (2 * trials)
-    spread = _Z * sqrt(rate * (1 - rate) / trials + _Z * _Z / (4 * trials * trials))
-    scale = 1 + _Z * _Z / trials
+def _wilson(rate: float, trials: int, z: float) -> tuple[float, float]:
+    middle = rate + z * z / (2 * trials)
+    spread = z * sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
     return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
 
 

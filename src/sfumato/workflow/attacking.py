@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from sfumato.attacks.disclosure.homogeneity import Homogeneity
+from sfumato.attacks.disclosure.protected_values import ProtectedValues
 from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit
 from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
+from sfumato.attacks.method.definetti import DeFinetti
+from sfumato.attacks.method.foreground import Foreground
+from sfumato.attacks.method.minimality import Minimality
 from sfumato.bundle.manifest import load
 from sfumato.bundle.staging import MANIFEST
 from sfumato.data.table import Table
@@ -25,43 +31,74 @@ from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.parts import Attack, AttackPart
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.loading import load_table, read_file
-from sfumato.workflow.plan.attack_plan import TRIALS, AttackPlan
+from sfumato.workflow.plan.attack_plan import TRIALS, AttackPlan, refuse_no_bundle
 from sfumato.workflow.plan.plan import Plan
 
 
-def attacked(subject: Subject, asked: AttackPlan, work: Work, chance: Chance) -> Audit:
-    """Run the attacks that are asked for, or all that fit; when the time is over the rest is told as not made."""
-    findings, skipped = [], {}
+def attacked(
+    subject: Subject, asked: AttackPlan, work: Work, chance: Chance, before: Callable[[Work], Audit] | None = None
+) -> Audit:
+    """Run the attacks that are asked for, or all that fit; when the time is over the rest is told as not made.
+
+    ``before`` is what else is to be done within the same time, such as laying earlier bundles over this one.
+    """
+    inner = work.within(asked.seconds)
+    more = Audit() if before is None else before(inner)
+    findings, skipped = [], dict(more.skipped)
     chosen = chosen_attacks(asked.attacks)
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         made = part.make(asked.trials)
-        for title, one, column in (*_by_column(name, made, subject), *_by_knowledge(name, made, subject)):
-            why = "the time was over" if work.expired else one.fits(subject) or _unread(part, subject)
+        for title, one, column in (*_forms(name, made, subject), *_by_knowledge(name, made, subject)):
+            why = over(work, inner) or one.fits(subject) or _unread(part, subject)
             if why:
                 skipped[title] = why
                 continue
             found = one.run(subject, chance, limit_of(one, subject, column))
             findings.append(replace(found, attack=title))
     work.advance("attack", 1, 1)
-    return Audit(findings=tuple(findings), skipped=skipped)
+    return Audit(findings=(*findings, *more.findings), skipped=skipped)
 
 
 def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | None:
     """The tightest promise about what an attack does, if any claim makes one.
 
-    k-anonymity bounds the chance to find a row, by 1/k; LKC-privacy does so for whoever knows at most L values; shares
-    that are bounded in every group bound the confidence of whoever knows the group. Diversity that counts values, and
-    closeness to the whole table, bound no confidence. No model of quasi-identifiers promises anything about whoever
-    looks at the other published columns too.
+    k-anonymity bounds the chance to find a row, by 1/k; LKC-privacy does so for whoever knows at most L values. Shares
+    that are bounded in every group bound whoever reads the group by itself. Whoever reasons about it is bounded only by
+    claims which say that nobody infers a value more surely: (alpha, k)-anonymity, simple l-diversity, confidence
+    bounding, LKC-privacy, personalized privacy. Diversity that counts values bounds no confidence. Where minimality
+    looks at few columns, or by closeness, it takes its limit from the bets that it makes. No model of
+    quasi-identifiers promises anything about whoever looks at the other published columns too.
     """
     if getattr(attack, "about", "quasi") == "all" and subject.beside:
         return None
     if attack.threat == "re-identification":
         return limit_to_find(subject.promises, getattr(attack, "l", None))
-    if attack.name == "homogeneity":
-        return limit_to_tell(subject.promises, column)
+    values: tuple[str, ...] = getattr(attack, "values", ())
+    every = len(subject.quasi)
+    if attack.name == Homogeneity.name:
+        return limit_to_tell(subject.promises, column, different=_different(subject, column), known=every)
+    if attack.name in (DeFinetti.name, Foreground.name):
+        return limit_to_tell(subject.promises, column, values=values, known=every, inferred=True)
+    if isinstance(attack, Minimality):
+        return attack.limit(subject, column)
+    if isinstance(attack, ProtectedValues):
+        quasi, known = attack.quasi, min(len(attack.quasi) or attack.l or every, every)
+        return limit_to_tell(subject.promises, column, values=values, known=known, quasi=quasi, inferred=True)
     return None
+
+
+def over(work: Work, inner: Work) -> str:
+    """Whose time is over: that of the whole work, or that of the attacks."""
+    if work.expired:
+        return "the time was over"
+    return f"the time for attacks was over: [attack] seconds = {inner.seconds:g}" if inner.expired else ""
+
+
+def _different(subject: Subject, column: str | None) -> int:
+    """How many different values a sensitive column shows."""
+    shown = [frame for frame in (subject.release, subject.groups) if frame is not None and column in frame.columns]
+    return shown[0][column].n_unique() if shown and column is not None else 2
 
 
 def _unread(part: AttackPart, subject: Subject) -> str:
@@ -69,6 +106,15 @@ def _unread(part: AttackPart, subject: Subject) -> str:
     if not subject.means or part.by_distance:
         return ""
     return f"{listed(sorted(subject.means), most=3)} shows means of groups, which say nothing about whom they cover"
+
+
+def _forms(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None]]:
+    """The attack for each sensitive column, in the forms that the claims need."""
+    found = []
+    for title, one, column in _by_column(name, attack, subject):
+        forms = one.variants(subject) if hasattr(one, "variants") else [("", one)]
+        found += [(f"{title}{form}", made, column) for form, made in forms]
+    return found
 
 
 def _by_column(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None]]:
@@ -98,13 +144,14 @@ def chosen_attacks(names: Iterable[str], kind: str = "table") -> dict[str, Attac
     return {name: known[name] for name in (known if "all" in wanted else wanted)}
 
 
-def refuse_attacks(names: Iterable[str], kind: str) -> None:
-    """Refuse names that the catalog does not have; ``all`` stands for every attack."""
+def refuse_attacks(names: Iterable[str], kind: str, *, key: str = "attacks") -> None:
+    """Refuse names that the catalog does not have; ``all`` stands for every attack that is to be made."""
     known = catalog().attacking(kind)
+    every = ("all", *known) if key == "attacks" else tuple(known)
     for name in names:
-        if name not in (*known, "all"):
-            every = listed(("all", *known), most=30)
-            raise PlanError(f"attack.attacks: {name!r} is not known{nearest(name, known)} Known: {every}")
+        if name not in every:
+            told = listed(every, most=30)
+            raise PlanError(f"attack.{key}: {name!r} is not known{nearest(name, known)} Known: {told}")
 
 
 def attack(
@@ -116,19 +163,44 @@ def attack(
     plan: Plan | None = None,
     attacks: Iterable[str] = (),
     trials: int = TRIALS,
+    seconds: float | None = None,
+    earlier: Iterable[str | Path] = (),
     seed: int | None = None,
     work: Work | None = None,
 ) -> Audit:
-    """Attack a bundle, given the table it was made from; ``original`` and ``control`` are files or frames."""
+    """Attack a bundle, given the table it was made from; ``original`` and ``control`` are files or frames.
+
+    ``earlier`` are bundles about the same people that are laid over it. Without ``seconds`` there is no time limit.
+    """
+    others = [refuse_no_bundle(Path(one), "--earlier") for one in earlier]
     theirs = None if control is None else _table(control, plan)
     manifest = load(Path(folder) / MANIFEST)
-    subject = kind_stated(manifest).subject(Path(folder), manifest, _table(original, plan), control=theirs, plan=plan)
-    asked = AttackPlan(attacks=tuple(attacks), trials=trials)
-    found = attacked(subject, asked, work or Work(), Chance(seed=seed))
+    table = _table(original, plan)
+    subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
+    asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
+    chance = Chance(seed=seed)
+    before = _laid_over(subject, manifest, others, table, plan, trials, chance) if others else None
+    found = attacked(subject, asked, work or Work(), chance, before)
     if known is None:
         return found
     linked = _registered(subject, _table(known, plan), trials, Chance(seed=seed))
     return replace(found, findings=(linked, *found.findings))
+
+
+def _laid_over(
+    subject: Subject,
+    manifest: Mapping[str, Any],
+    others: list[Path],
+    table: Table,
+    plan: Plan | None,
+    trials: int,
+    chance: Chance,
+) -> Callable[[Work], Audit]:
+    from sfumato.workflow.composing import composed
+    from sfumato.workflow.kinds.table.table_subject import behind
+
+    made_from = behind(manifest, table)
+    return lambda work: composed(subject, others, made_from, plan, trials=trials, work=work, chance=chance)
 
 
 def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:

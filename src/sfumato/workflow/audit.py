@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.attacks.frame.trials import Finding, Outcome
+from sfumato.bundle.attack_titles import is_named
 from sfumato.bundle.manifest import plain
 from sfumato.ground.errors import ClaimRefuted
 
@@ -39,20 +40,29 @@ class Audit:
         found: list[dict[str, Any]] = plain([one.to_json() for one in self.findings])
         return found
 
-    def refuse(self, max_risk: float | None) -> None:
-        """Refuse what gives away too much, or breaks a claim."""
-        if self.refuted:
-            worst = self.refuted[0]
-            raise ClaimRefuted(
-                f"attack {worst.attack} refutes the {worst.limit.why if worst.limit else ''}: it works in "
-                f"{worst.rate.value:.1%} of {worst.rate.trials} trials (at least {worst.rate.low:.1%}); "
-                "nothing was written"
-            )
-        if max_risk is not None and (broken := self.above(max_risk)):
-            worst = max(broken, key=lambda one: one.risk)
+    def refuse(self, max_risk: float | None, accept: Sequence[str] = ()) -> None:
+        """Refuse what gives away too much, or breaks a claim; the named attacks may refute one."""
+        broken = [one for one in self.refuted if not any(is_named(one.attack, name) for name in accept)]
+        if broken:
+            raise ClaimRefuted(_refuted(broken))
+        if max_risk is not None and (high_risk := self.above(max_risk)):
+            worst = max(high_risk, key=lambda one: one.risk)
             low, high = worst.risk_interval
             raise ClaimRefuted(
                 f"attack.max_risk = {max_risk:g}: attack {worst.attack} gains {worst.risk:.1%} over guessing "
                 f"({low:.1%} to {high:.1%}); ask for a stronger model, fewer quasi-identifiers, or allow more. "
                 "Nothing was written"
             )
+
+
+def _refuted(broken: Sequence[Finding]) -> str:
+    """Which attack refutes which claim, and the ways out."""
+    worst, others = broken[0], [one.attack for one in broken[1:]]
+    limit = f"the {worst.limit.why}, which allows {worst.limit.value:.1%}" if worst.limit else "a claim"
+    more = f" (so do {', '.join(others)})" if others else ""
+    return (
+        f"attack {worst.attack} refutes {limit}: it works in {worst.rate.value:.1%} of {worst.rate.trials} trials "
+        f"(at least {worst.rate.low:.1%}){more}; nothing was written. Ask for a stronger parameter or another "
+        "algorithm; or, if the claim is to be read without this adversary, name the attack under [attack] accept, and "
+        "the report will say that the claim was refuted"
+    )

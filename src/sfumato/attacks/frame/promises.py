@@ -19,6 +19,18 @@ Claims = Iterable[tuple[str, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Closeness:
+    """How near to the whole table a class must be."""
+
+    t: float
+    """The largest distance."""
+    distance: str
+    """How far two distributions are apart, as the claim names it."""
+    order: tuple[str, ...] = ()
+    """The values in their order, where the claim lists them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
     """What one claim says; whatever is left out is not promised."""
 
@@ -26,6 +38,8 @@ class Promise:
     """The largest chance to pick a person's row or record."""
     known: int | None = None
     """For whoever knows at most so many values or items of the person; None: however many."""
+    quasi: tuple[str, ...] = ()
+    """For whoever knows these columns of the person; none means all of them."""
     share: float = 1.0
     """No class has a larger share of one value."""
     spare: int = 0
@@ -37,7 +51,9 @@ class Promise:
     column: str | None = None
     """Of which sensitive column; None means every one."""
     posterior: bool = False
-    """Whether the share bounds how surely the value of a class is read off."""
+    """Whether the claim says that nobody infers the value more surely than by this share."""
+    closeness: Closeness | None = None
+    """How near a class is to the whole table."""
     why: str = ""
     """The claim."""
 
@@ -68,32 +84,68 @@ def _known(size: str) -> Reader:
     return lambda given: (Promise(find=1 / float(given["k"]), known=int(given[size])),)
 
 
+def _lkc(given: Mapping[str, Any]) -> Sequence[Promise]:
+    """Whoever knows at most L values finds K rows, and infers no protected value more surely than by C."""
+    l, share, values = int(given["l"]), float(given.get("c", 1.0)), tuple(given.get("values") or ())
+    sure = Promise(share=share, values=values, posterior=True, known=l)
+    return (*_known("l")(given), *([sure] if share < 1 else []))
+
+
 def _alpha_k(given: Mapping[str, Any]) -> Sequence[Promise]:
     values = tuple(given.get("values") or ())
-    return (*_of_size(given), Promise(share=float(given["alpha"]), values=values, posterior=not values))
+    return (*_of_size(given), Promise(share=float(given["alpha"]), values=values, posterior=True))
 
 
 def _templates(given: Mapping[str, Any]) -> Sequence[Promise]:
     return tuple(
-        Promise(share=float(rule["limit"]), values=(rule["value"],), column=rule["column"])
+        Promise(
+            share=float(rule["limit"]),
+            values=(rule["value"],),
+            column=rule["column"],
+            quasi=tuple(rule.get("quasi") or ()),
+            posterior=True,
+        )
         for rule in given.get("templates") or ()
-        if not rule.get("quasi")
     )
+
+
+def _recursive(given: Mapping[str, Any]) -> Sequence[Promise]:
+    """r1 < c (rl + ... + rm): with l = 1 the sum is all rows, with a larger one at most those of other values."""
+    c = float(given["c"])
+    return (Promise(share=min(c, 1.0) if int(given["l"]) < 2 else c / (1 + c)),)
+
+
+def _guarded(given: Mapping[str, Any]) -> Sequence[Promise]:
+    """A value whose owners guard it, or a node above it, is no more frequent than p in any class that has it.
+
+    Who guards what by a column of wishes is not known from the claim.
+    """
+    above = given.get("paths") or {}
+    guards = given.get("guards") or {}
+    values = tuple(value for value, node in guards.items() if node == value or node in above.get(value, ()))
+    return (Promise(share=float(given["p"]), values=values, posterior=True),) if values else ()
+
+
+def _close(given: Mapping[str, Any]) -> Sequence[Promise]:
+    order = tuple(given.get("order") or ())
+    return (Promise(closeness=Closeness(t=float(given["t"]), distance=str(given.get("distance", "")), order=order)),)
 
 
 READERS: Mapping[str, Reader] = {
     "k-anonymity": _of_size,
     "k-map": _of_size,
     "alpha-k-anonymity": _alpha_k,
-    "lkc-privacy": _known("l"),
+    "lkc-privacy": _lkc,
     "km-anonymity": _known("m"),
     "distinct-l-diversity": lambda given: (Promise(spare=int(given["l"]) - 1),),
     "simple-l-diversity": lambda given: (Promise(share=1 / float(given["l"]), posterior=True),),
     "entropy-l-diversity": lambda given: (Promise(entropy=float(given["l"])),),
-    "recursive-l-diversity": lambda given: (Promise(share=float(given["c"]) / (1 + float(given["c"]))),),
+    "recursive-l-diversity": _recursive,
     "confidence-bounding": _templates,
+    "personalized-privacy": _guarded,
+    "t-closeness": _close,
 }
-"""Our models that promise something of the kind; closeness to the whole table, for example, does not."""
+"""Our models that promise something of the kind; distances between sensitive numbers, for example, do not."""
 
 
 def promises(claims: Claims, readers: Mapping[str, Reader] = READERS) -> tuple[Promise, ...]:
@@ -106,10 +158,24 @@ def promises(claims: Claims, readers: Mapping[str, Reader] = READERS) -> tuple[P
     return tuple(found)
 
 
-def about(promised: Iterable[Promise], column: str, different: int) -> tuple[Promise, ...]:
-    """The promises about how frequent values of a column are, which has so many different values."""
-    mine = [one for one in promised if one.find is None and one.column in (None, column)]
+def about(
+    promised: Iterable[Promise], column: str, different: int, known: int | None = None, quasi: Sequence[str] = ()
+) -> tuple[Promise, ...]:
+    """The promises about how frequent values of a column are, which has so many different values.
+
+    They are those to whoever knows so many quasi-identifiers of a person, and perhaps which: then a promise about these
+    columns counts too.
+    """
+    mine = [one for one in promised if _of_shares(one, column) and _covers(one, known) and _named(one, quasi)]
     return tuple(one if one.entropy is None else replace(one, share=_entropy(one.entropy, different)) for one in mine)
+
+
+def _of_shares(one: Promise, column: str | None) -> bool:
+    return one.find is None and one.closeness is None and one.column in (None, column)
+
+
+def _named(one: Promise, quasi: Sequence[str]) -> bool:
+    return not one.quasi or (bool(quasi) and set(quasi) <= set(one.quasi))
 
 
 def limit_to_find(promised: Iterable[Promise], known: int | None) -> Limit | None:
@@ -122,10 +188,49 @@ def _covers(one: Promise, known: int | None) -> bool:
     return one.known is None or (known is not None and known <= one.known)
 
 
-def limit_to_tell(promised: Iterable[Promise], column: str | None) -> Limit | None:
-    """The tightest promise about how surely the value of a class is read off."""
-    mine = [one for one in promised if one.posterior and one.column in (None, column)]
-    return min((Limit(value=one.share, why=one.why) for one in mine), key=lambda one: one.value, default=None)
+def limit_to_tell(
+    promised: Iterable[Promise],
+    column: str | None,
+    *,
+    values: Sequence[str] = (),
+    different: int = 2,
+    known: int | None = None,
+    quasi: Sequence[str] = (),
+    inferred: bool = False,
+) -> Limit | None:
+    """How often bets on these values, or on any value, are right at most; None where one of them is not bounded.
+
+    Whoever reads a class by itself is bounded by every promise about shares. Whoever reasons about it (``inferred``) is
+    bounded by those only that say so: that nobody infers a value more surely. Of several values the one that may be
+    most frequent counts, and for each value the tightest promise.
+    """
+    mine = about(promised, column or "", different, known, quasi)
+    told = [one for one in mine if one.share < 1 and (one.posterior or not inferred)]
+    found = [_tightest(one for one in told if not one.values or value in one.values) for value in values]
+    found = found if values else [_tightest(one for one in told if not one.values)]
+    bounded = [one for one in found if one is not None]
+    return max(bounded, key=lambda one: one.value) if len(bounded) == len(found) else None
+
+
+def _tightest(promised: Iterable[Promise]) -> Limit | None:
+    found = (Limit(value=one.share, why=one.why) for one in promised)
+    return min(found, key=lambda one: one.value, default=None)
+
+
+def protected(
+    promised: Iterable[Promise], column: str | None, known: int | None = None
+) -> dict[float, tuple[str, ...]]:
+    """The values that claims name and say how surely nobody infers them, by that bound.
+
+    >>> named = Promise(share=0.5, values=("HIV",), posterior=True)
+    >>> protected([named, Promise(share=0.5, values=("flu", "HIV"), posterior=True)], "ill")
+    {0.5: ('HIV', 'flu')}
+    """
+    found: dict[float, tuple[str, ...]] = {}
+    for one in about(promised, column or "", 2, known):
+        if one.posterior and one.values and one.share < 1:
+            found[one.share] = tuple(dict.fromkeys((*found.get(one.share, ()), *one.values)))
+    return found
 
 
 def allowed(promised: Iterable[Promise], column: str, different: int) -> dict[str, float]:

@@ -18,6 +18,9 @@ from sfumato.ground.errors import ParameterError
 
 FEWEST = 20
 """Fewer trials than this show nothing."""
+SURE = 0.999
+"""How surely the interval of an attack that bets holds the true rate: bets are right by chance now and then, and an
+honest release whose classes are all at the bound is refuted once in 2,000 times."""
 
 
 class Outcome(StrEnum):
@@ -92,8 +95,14 @@ class Rate:
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it; the rate is None where no trial was carried out."""
-        rate = self.value if self.carried_out else None
-        return {"rate": rate, "low": self.low, "high": self.high, "trials": self.trials, "failed": self.failed}
+        return {
+            "rate": self.value if self.carried_out else None,
+            "low": self.low,
+            "high": self.high,
+            "trials": self.trials,
+            "failed": self.failed,
+            "confidence": self.confidence,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from typing import ClassVar
@@ -67,6 +67,12 @@ class LkcAdversary:
         if self.column is not None:
             text("column", self.column)
 
+    def variants(self, subject: Subject) -> Sequence[tuple[str, LkcAdversary]]:
+        """As it is; or, for every number of columns that claims speak of, with the worst ones and with random ones."""
+        sizes = sorted({one.known for one in subject.promises if one.known is not None and one.find is not None})
+        forms = [(l, choice) for l in sizes for choice in ("worst", "random")]
+        return [(f", {l} known, {choice}", replace(self, l=l, choice=choice)) for l, choice in forms] or [("", self)]
+
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
         column = chosen(subject, self.column)
@@ -113,7 +119,7 @@ class LkcAdversary:
         known = min(self.l, len(count.subject.quasi))
         found = np.zeros((3, people.height))
         if self.choice == "worst":
-            for columns in _telling(count, people, known):
+            for columns in telling(count, people, known):
                 asked = self._asked(count, people, columns)
                 better = (asked[0] > 0) & ((found[0] == 0) | (asked[0] < found[0]))
                 sure = np.maximum(asked[1], found[1])
@@ -121,9 +127,9 @@ class LkcAdversary:
                 found[1] = sure
             return found
         rng = chance.generator()
-        choices = _choices(rng, len(count.subject.quasi), known)
-        own = rng.integers(len(choices), size=people.height)
-        for place, columns in enumerate(choices):
+        drawn = choices(rng, len(count.subject.quasi), known)
+        own = rng.integers(len(drawn), size=people.height)
+        for place, columns in enumerate(drawn):
             who = np.flatnonzero(own == place)
             found[:, who] = self._asked(count, people[who], columns)
         return found
@@ -138,14 +144,14 @@ class LkcAdversary:
         return np.stack([rows, posterior.per_person(posterior.highest(share)[0]), most_frequent(posterior, own)])
 
 
-def _choices(rng: np.random.Generator, quasi: int, known: int) -> list[tuple[int, ...]]:
+def choices(rng: np.random.Generator, quasi: int, known: int) -> list[tuple[int, ...]]:
     """All choices of so many columns, or some of them where there are many."""
     if comb(quasi, known) <= MOST:
         return list(combinations(range(quasi), known))
     return sorted({tuple(sorted(rng.permutation(quasi)[:known].tolist())) for _ in range(MOST)})
 
 
-def _telling(count: Counted, people: pl.DataFrame, known: int) -> Iterator[tuple[int, ...]]:
+def telling(count: Counted, people: pl.DataFrame, known: int) -> Iterator[tuple[int, ...]]:
     """All choices of so many columns, or of as many of the most telling columns as there is time for."""
     columns = list(range(len(count.subject.quasi)))
     if comb(len(columns), known) > MOST:

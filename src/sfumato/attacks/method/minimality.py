@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.frame.assignment import Reals, Shown, codes_of, homes, right, shown
-from sfumato.attacks.frame.promises import Promise, about, class_size
-from sfumato.attacks.frame.subject import Ints, Mask, Subject
-from sfumato.attacks.frame.trials import Finding, Limit, Rate
-from sfumato.attacks.method.finer_tables import Finer, finer_tables
-from sfumato.attacks.method.refused_tables import Allowed, allowed, belief
+from sfumato.attacks.frame.assignment import Reals, codes_of, right, shown
+from sfumato.attacks.frame.promises import Promise, about, class_size, limit_to_find, limit_to_tell
+from sfumato.attacks.frame.subject import Ints, Subject
+from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
+from sfumato.attacks.frame.variants import by_value
+from sfumato.attacks.method.refusals import Beliefs, View, beliefs
+from sfumato.attacks.method.refused_closeness import READ
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
@@ -21,8 +24,8 @@ from sfumato.ground.errors import ParameterError
 Scope = Literal["auto", "class", "table"]
 FULL_DOMAIN = ("optimal", "samarati", "incognito", "datafly", "greedy")
 """Algorithms that give a column one level everywhere: they refuse a finer table as a whole."""
-MOST_STEPS = 20_000_000
-"""Classes that would take more steps than this are not reasoned about."""
+MOST_VIEWS = 6
+"""Of more choices of the columns that somebody knows than this, some are taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +37,14 @@ class Minimality:
     in which the class's values could lie in its parts without offence, and his belief about the parts rises. He then
     bets on the people for whom it is above what the release promises. It costs him a count of the register.
 
+    Where the claim is about somebody who knows L quasi-identifiers (LKC-privacy) or those of a template, he looks at
+    these columns alone, and at the groups that they make. Where it is about closeness to the whole table, a part was
+    refused because the distribution of its values was too far away.
+
     A trial is a bet. The naive guesser makes the same bet on anybody of the same class, for he reads the class and does
-    not know the method. Where nobody is singled out, every
-    sampled person is a trial that could not be carried out.
+    not know the method. Where nobody is singled out, every sampled person is a trial that could not be carried out.
+    Where no limit is handed in, it is what the claims promise about the bets that he makes, on average, if they promise
+    something about each: how surely nobody infers the value.
 
     Needs: a claim that bounds how frequent a value may be; a release by generalization. With several values, or several
     finer tables, he takes them as independent, and the finer table whose refusal was least to be expected.
@@ -70,140 +78,152 @@ class Minimality:
             return "nothing was generalized: the sensitive column is published apart"
         if not subject.release.height:
             return "the release has no rows"
-        column = self.column or subject.sensitive[0]
-        return (
-            "" if about(subject.promises, column, 2) else f"no claim bounds how frequent a value of {column!r} may be"
-        )
+        column = self._column(subject)
+        if any(self._promised(subject, column)):
+            return ""
+        return f"no claim bounds how frequent a value of {column!r} may be, by which he could reason"
+
+    def variants(self, subject: Subject) -> Sequence[tuple[str, Minimality]]:
+        """As it is; and, where some claims are no bounds on belief, on the values that others protect."""
+        mine = about(subject.promises, next(iter(subject.sensitive), ""), 2, len(subject.quasi))
+        if all(one.posterior for one in mine):
+            return (("", self),)
+        return by_value(self, subject, self.column or next(iter(subject.sensitive), None))
+
+    def limit(self, subject: Subject, column: str | None) -> Limit | None:
+        """How often bets on the watched values are right at most; None where the bets themselves must tell."""
+        whole, few = self._promised(subject, column or "")
+        if few or any(one.closeness is not None for one in whole) or not whole:
+            return None
+        named = () if any(not one.values for one in whole) else [value for one in whole for value in one.values]
+        return limit_to_tell(whole, column, values=self.values or named, known=len(subject.quasi), inferred=True)
+
+    def _column(self, subject: Subject) -> str:
+        return self.column or subject.sensitive[0]
+
+    def _promised(self, subject: Subject, column: str) -> tuple[list[Promise], list[Promise]]:
+        """The promises about classes, and those about groups by fewer columns."""
+        different = len(shown(subject, column).values)
+        mine = [one for one in subject.promises if one.column in (None, column) and one.find is None]
+        close = [one for one in mine if one.closeness is not None and one.closeness.distance in READ]
+        few = [one for one in mine if one.quasi or (one.known or len(subject.quasi)) < len(subject.quasi)]
+        return [*about(mine, column, different, len(subject.quasi)), *close], few
+
+    def _views(self, subject: Subject, column: str, draw: np.random.Generator) -> list[View]:
+        """The whole release, and what is seen by whoever knows fewer columns."""
+        whole, few = self._promised(subject, column)
+        views = [View.of(subject, column, whole, self.values, class_size(subject.claims))] if whole else []
+        for promise in few:
+            every = [promise.quasi] if promise.quasi else list(combinations(subject.quasi, promise.known or 1))
+            for place in draw.permutation(len(every))[:MOST_VIEWS].tolist():
+                seen = replace(subject, quasi=every[place])
+                size = limit_to_find(subject.promises, len(every[place]))
+                k = 1 if size is None else round(1 / size.value)
+                views.append(View.of(seen, column, [promise], self.values, k))
+        return views
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Work out the beliefs, bet where they are high, and count."""
         if reason := self.fits(subject):
             raise ParameterError(f"subject cannot be attacked: {reason}")
-        column = self.column or subject.sensitive[0]
-        found = shown(subject, column)
-        watch = [self._watched(one, found) for one in about(subject.promises, column, len(found.values))]
-        home = homes(subject, subject.people)
-        order = chance.generator().permutation(len(found.counts))
-        beliefs, raised = self._beliefs(subject, found, watch, home, order)
-        shares = found.shares[np.maximum(home, 0)]
-        bets = np.where(beliefs > np.maximum(_bounds(watch, len(found.values)), shares) + 1e-9, beliefs, 0.0)
-        bets[home < 0] = 0
-        singled = np.flatnonzero(bets.any(axis=1))
-        pool = singled if len(singled) else np.arange(len(home))
-        chosen = np.sort(chance.generator().permutation(pool)[: self.trials])
-        truth = codes_of(subject.people[chosen], column, found.values)
+        column, draw = self._column(subject), chance.generator()
+        together = self.scope == "table" or (self.scope == "auto" and subject.algorithm in FULL_DOMAIN)
+        views = self._views(subject, column, draw)
+        thought = [beliefs(view, together=together, classes=self.classes, draw=draw) for view in views]
+        made = _Bets.of(views, thought, draw.integers(len(views), size=subject.people.height))
+        pool = draw.permutation(len(made.who))[: self.trials]
+        some, values = made.chosen(np.sort(pool)), views[0].found.values
+        missed = 0 if len(made.who) else min(self.trials, subject.people.height)
+        truth = codes_of(subject.people[some.who], column, values)
+        trials = missed or len(some.who)
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="everybody's quasi-identifiers and the algorithm",
             does=f"name somebody's {column}, because a finer table was refused",
-            rate=Rate(
-                hits=float(right(bets[chosen], truth).sum()),
-                trials=len(chosen),
-                failed=0 if len(singled) else len(chosen),
-            ),
-            naive=Rate(hits=float(_same_class(shares[chosen], bets[chosen]).sum()), trials=len(chosen)),
-            control=self._control(subject, column, found, singled, bets),
-            limit=limit,
-            worst=float(bets.max()) if len(singled) else None,
+            rate=Rate(hits=float(right(some.bets, truth).sum()), trials=trials, failed=missed, confidence=SURE),
+            naive=Rate(hits=float(_same_class(views[0], some, missed)), trials=trials),
+            control=self._control(subject, column, made, values),
+            limit=limit or some.limit(views),
+            worst=float(made.bets.max()) if len(made.who) else None,
             figures={
-                "believed": float(bets[chosen].max(axis=1).mean()) if len(chosen) else 0.0,
-                "allowed_by_claims": min(one.share for one, _ in watch),
-                "singled_out": len(singled) / max(len(home), 1),
-                "classes_with_a_raised_belief": float(raised.mean()) if raised.size else 0.0,
-                "classes": float(len(found.counts)),
+                "believed": float(some.bets.max(axis=1).mean()) if len(some.who) else 0.0,
+                "allowed_by_claims": float(min(view.bets_above.min() for view in views)),
+                "singled_out": len(made.who) / max(subject.people.height, 1),
+                "classes_with_a_raised_belief": float(
+                    np.mean([*(one.raised.mean() for one in thought if one.raised.size)] or [0])
+                ),
+                "classes": float(len(views[0].found.counts)),
             },
             note="a trial is a bet on somebody whose value is believed more firmly than the release allows",
         )
 
-    def _watched(self, promise: Promise, found: Shown) -> tuple[Promise, Ints]:
-        names = self.values or promise.values or found.values
-        return promise, np.array([at for at, value in enumerate(found.values) if value in names], np.int64)
-
-    def _beliefs(
-        self, subject: Subject, found: Shown, watch: list[tuple[Promise, Ints]], home: Ints, order: Ints
-    ) -> tuple[Reals, Mask]:
-        """For each person and value, and which classes tell more than they show."""
-        known = np.flatnonzero(home >= 0)
-        sizes = found.counts.sum(axis=1)
-        whole = np.bincount(home[known], minlength=len(sizes)) == sizes
-        result = found.shares[np.maximum(home, 0)]
-        best = np.full(found.counts.shape, 1.0)
-        together = self.scope == "table" or (self.scope == "auto" and subject.algorithm in FULL_DOMAIN)
-        for finer in finer_tables(subject, subject.people[known], home[known]):
-            usable = whole & finer.splits(class_size(subject.claims))
-            if together and (len(order) > self.classes or not (finer.sizes >= class_size(subject.claims)).all()):
-                continue
-            chosen = order[usable[order]][: self.classes]
-            by_part, refused = _table(finer, found, watch, chosen, together=together)
-            better = refused < best
-            best = np.where(better, refused, best)
-            touched = np.flatnonzero(better.any(axis=1)[home[known]])
-            swap = better[home[known[touched]]]
-            result[known[touched]] = np.where(swap, by_part[finer.part[touched]], result[known[touched]])
-        return result, (best < 1).any(axis=1)
-
-    def _control(self, subject: Subject, column: str, found: Shown, singled: Ints, bets: Reals) -> Rate | None:
+    def _control(self, subject: Subject, column: str, made: _Bets, values: tuple[str, ...]) -> Rate | None:
         """The same bets on people who are not in the table and have the quasi-identifiers of somebody he bets on."""
-        if subject.control is None or not len(singled):
+        if subject.control is None or not len(made.who):
             return None
         keys = list(subject.quasi)
-        known = subject.people[singled].select(pl.col(keys).cast(pl.String)).with_columns(at=pl.Series(singled))
+        known = subject.people[made.who].select(pl.col(keys).cast(pl.String)).with_row_index("at")
         others = subject.control.with_columns(pl.col(keys).cast(pl.String))
         joined = others.join(known.unique(keys, keep="first", maintain_order=True), on=keys, how="inner")
         joined = joined.head(self.trials)
         if not joined.height:
             return None
-        truth = codes_of(joined, column, found.values)
-        return Rate(hits=float(right(bets[joined["at"].to_numpy()], truth).sum()), trials=joined.height)
+        truth = codes_of(joined, column, values)
+        return Rate(hits=float(right(made.bets[joined["at"].to_numpy()], truth).sum()), trials=joined.height)
 
 
-def _same_class(shares: Reals, bets: Reals) -> Reals:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Bets:
+    """The people whom he bets on.
+
+    Everybody is looked at by the columns of one view, drawn beforehand: who took the view with the highest belief would
+    use the other columns too, about which a claim on few columns promises nothing.
+    """
+
+    who: Ints
+    """The people."""
+    bets: Reals
+    """For each of them his belief in each value that he would bet on, and 0 for the others."""
+    shares: Reals
+    """What her group says by itself."""
+    view: Ints
+    """By which columns he looked."""
+
+    @classmethod
+    def of(cls, views: Sequence[View], thought: Sequence[Beliefs], own: Ints) -> _Bets:
+        """From what he believes: where it is above what is promised, and above what the class says."""
+        found = []
+        for number, (view, one) in enumerate(zip(views, thought, strict=True)):
+            above = np.maximum(view.bets_above, one.shares)
+            kept = np.zeros(len(view.found.values), np.bool_)
+            kept[view.values] = True
+            bets = np.where((one.values > above + 1e-9) & kept, one.values, 0.0)
+            singled = np.flatnonzero(bets.any(axis=1) & (own[one.who] == number))
+            found.append((one.who[singled], bets[singled], one.shares[singled], np.full(len(singled), number)))
+        who, bets, shares, view_of = (np.concatenate(part) for part in zip(*found, strict=True))
+        return cls(who=who, bets=bets, shares=shares, view=view_of)
+
+    def chosen(self, some: Ints) -> _Bets:
+        """Some of them."""
+        return _Bets(who=self.who[some], bets=self.bets[some], shares=self.shares[some], view=self.view[some])
+
+    def limit(self, views: Sequence[View]) -> Limit | None:
+        """How often such bets are right at most if all promises hold; None where one bet is not promised anything."""
+        if not len(self.who):
+            return None
+        bounds, by = (np.stack(part) for part in zip(*(view.promised for view in views), strict=True))
+        value = self.bets.argmax(axis=1)
+        mine, claim = bounds[self.view, value], by[self.view, value]
+        if (claim < 0).any():
+            return None
+        most = int(np.bincount(self.view * by.size + claim).argmax())
+        return Limit(value=float(mine.mean()), why=views[most // by.size].why(most % by.size))
+
+
+def _same_class(view: View, some: _Bets, missed: int) -> float:
     """How often the value that is bet on is right for anybody of the class; the most frequent one where none is."""
-    value = np.where(bets.any(axis=1), bets.argmax(axis=1), shares.argmax(axis=1))
-    return np.asarray(shares[np.arange(len(value)), value])
-
-
-def _bounds(watch: list[tuple[Promise, Ints]], values: int) -> Reals:
-    """For each value the belief above which he bets: what is promised, or one half where no share is."""
-    found = np.ones(values)
-    for promise, watched in watch:
-        found[watched] = np.minimum(found[watched], promise.share if promise.share < 1 else 0.5)
-    return found
-
-
-def _table(
-    finer: Finer, found: Shown, watch: list[tuple[Promise, Ints]], usable: Ints, *, together: bool
-) -> tuple[Reals, Reals]:
-    """The belief for each part and value, and how likely the refusal was for each class and value (1: no news)."""
-    by_part = found.shares[finer.home]
-    refused = np.ones(found.counts.shape)
-    asked: dict[tuple[int, int], Allowed] = {}
-    for number in usable.tolist():
-        for promise, watched in watch:
-            for value in watched.tolist():
-                if one := _allowed(finer, number, promise, int(found.counts[number, value])):
-                    key = (number, value)
-                    asked[key] = min(asked.get(key, one), one, key=lambda allowed: allowed.chance)
-    logs = np.zeros(len(found.counts))
-    for (number, _), one in asked.items():
-        logs[number] += np.log(max(one.chance, 1e-300))
-    everything = float(logs.sum())
-    for (number, value), one in asked.items():
-        rest = (everything if together else logs[number]) - np.log(max(one.chance, 1e-300))
-        parts = finer.of_class(number)
-        sizes, rows = tuple(finer.sizes[parts].tolist()), int(found.counts[number, value])
-        posterior = belief(sizes, rows, one, float(np.exp(rest)))
-        if posterior is not None:
-            by_part[parts, value] = posterior
-            refused[number, value] = 1 - one.chance * np.exp(rest)
-    return by_part, refused
-
-
-def _allowed(finer: Finer, number: int, promise: Promise, rows: int) -> Allowed | None:
-    """What the parts of a class allow; None where no way of filling them could offend."""
-    sizes = finer.sizes[finer.of_class(number)]
-    most = promise.most(sizes)
-    if not (np.minimum(sizes, rows) > most).any() or len(sizes) * (rows + 1) ** 2 > MOST_STEPS:
-        return None
-    return allowed(tuple(sizes.tolist()), rows, tuple(most.tolist()))
+    if missed:
+        sizes = view.found.counts.sum(axis=1)
+        return float((view.found.shares.max(axis=1, initial=0) * sizes).sum() / max(sizes.sum(), 1)) * missed
+    return float(some.shares[np.arange(len(some.who)), some.bets.argmax(axis=1)].sum())

@@ -67,9 +67,14 @@ def belief(sizes: tuple[int, ...], rows: int, found: Allowed, others: float = 1.
 
 
 def _binomial(size: int, share: float, top: int) -> Reals:
-    from scipy.stats import binom
+    """How likely 0, 1, ... up to ``top`` of so many rows have the value, each with the same chance."""
+    if share >= 1:
+        return np.asarray(np.arange(top + 1) == size, np.float64)
+    from scipy.special import gammaln
 
-    return np.asarray(binom.pmf(np.arange(top + 1), size, share), np.float64)
+    rows = np.arange(top + 1)
+    ways = gammaln(size + 1) - gammaln(rows + 1) - gammaln(size - rows + 1)
+    return np.asarray(np.exp(ways + rows * np.log(share) + (size - rows) * np.log1p(-share)))
 
 
 def _products(pieces: list[Reals], rows: int) -> list[Reals]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sfumato.attacks.disclosure.background import Background
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.disclosure.inference import Inference
+from sfumato.attacks.disclosure.protected_values import ProtectedValues
 from sfumato.attacks.disclosure.proximity import Divergence, Proximity
 from sfumato.attacks.disclosure.similarity import Similarity, Skewness
 from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
@@ -15,6 +16,7 @@ from sfumato.attacks.identity.singling_out import SinglingOut
 from sfumato.attacks.identity.sparse_sets import SparseSets
 from sfumato.attacks.membership.membership import Membership
 from sfumato.attacks.method.definetti import DeFinetti
+from sfumato.attacks.method.foreground import Foreground
 from sfumato.attacks.method.minimality import Minimality
 from sfumato.data.formats import FORMATS
 from sfumato.publish.anatomy import Anatomy
@@ -43,6 +45,13 @@ SPOKEN_OF = 6
 """About how many columns a statement speaks of that is to be true of one person only."""
 KNOWN_VALUES = 2
 """How many quasi-identifiers the adversary with little knowledge has."""
+
+LEARNED_FROM = 20_000
+"""From how many rows an attack that learns does so, in an audit."""
+ROUNDS = 15
+"""How often deFinetti learns and assigns, in an audit."""
+REASONED = 2_000
+"""About how many classes minimality reasons, in an audit."""
 
 METRICS = (
     MetricPart(make=LossMetric, meaning="the share of each domain that a cell no longer tells apart (LM)"),
@@ -102,8 +111,14 @@ ATTACKS = (
     AttackPart(name=Divergence.name, make=lambda trials: Divergence(trials=trials)),
     AttackPart(name=Inference.name, make=lambda trials: Inference(trials=trials), by_distance=True),
     AttackPart(name=Membership.name, make=lambda trials: Membership(trials=trials), by_distance=True),
-    AttackPart(name=Minimality.name, make=lambda trials: Minimality(trials=trials)),
-    AttackPart(name=DeFinetti.name, make=lambda trials: DeFinetti(trials=trials)),
+    AttackPart(name=ProtectedValues.name, make=lambda trials: ProtectedValues(trials=trials), quick=True),
+    AttackPart(name=Minimality.name, make=lambda trials: Minimality(trials=trials, classes=REASONED), quick=True),
+    AttackPart(
+        name=DeFinetti.name,
+        make=lambda trials: DeFinetti(trials=trials, rows=LEARNED_FROM, rounds=ROUNDS),
+        quick=True,
+    ),
+    AttackPart(name=Foreground.name, make=lambda trials: Foreground(trials=trials, rows=LEARNED_FROM), quick=True),
     AttackPart(name=SparseSets.name, make=lambda trials: SparseSets(trials=trials), quick=True, attacks="items"),
 )
 

@@ -72,6 +72,7 @@ MODELS = (
         plan='t_closeness = { t = 0.2, distance = "emd-equal" }',
         meaning="In every group, the distribution of {column} is within {t} ({distance}) of that of the whole table.",
         limits="It does not hide what the whole table says, nor who is in it.",
+        promises=READERS[TCloseness.name],
     ),
     ModelPart(
         make=AlphaKAnonymity,
@@ -138,6 +139,7 @@ MODELS = (
         plan='personalized = { p = 0.5, guards = { "HIV" = "infection" } }',
         meaning="Nobody's sensitive value can be placed below the node that the person guards with a chance above {p}.",
         limits="It does not protect people who guard nothing, and guarding itself may say something.",
+        promises=READERS[PersonalizedPrivacy.name],
     ),
     ModelPart(
         make=KMAnonymity,

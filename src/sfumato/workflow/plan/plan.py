@@ -156,6 +156,9 @@ class Plan:
                 "attacks": list(self.attack.attacks),
                 "trials": self.attack.trials,
                 "max_risk": self.attack.max_risk,
+                "seconds": self.attack.seconds,
+                "accept": list(self.attack.accept),
+                "earlier": len(self.attack.earlier),
             },
         }
 

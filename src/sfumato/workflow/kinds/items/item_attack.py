@@ -35,7 +35,7 @@ def attack_records(made: ItemRelease, work: Work) -> Audit:
     asked = made.plan.attack
     if not asked.run:
         return Audit()
-    subject = item_subject(made)
+    subject, work = item_subject(made), work.within(asked.seconds)
     promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
     chosen = chosen_attacks(asked.attacks, "items")
     found = _by_size(made, subject, promised, work) if SparseSets.name in chosen else Audit()
@@ -43,7 +43,7 @@ def attack_records(made: ItemRelease, work: Work) -> Audit:
         if name != SparseSets.name:
             found = _with(found, name, part.make(asked.trials), (subject, promised, made), work)
     work.advance("attack", 1, 1)
-    found.refuse(asked.max_risk)
+    found.refuse(asked.max_risk, asked.accept)
     return found
 
 

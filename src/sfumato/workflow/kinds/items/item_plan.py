@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, listed, nearest
+from sfumato.workflow.attacking import refuse_attacks
 from sfumato.workflow.catalog.lookup import catalog, parameters
 from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
@@ -37,6 +38,9 @@ def check(plan: Plan) -> None:
         raise PlanError(f"attack.attacks: {strange[0]!r} is not made on paths and sets; there is {listed(known)}")
     if plan.attack.control is not None:
         raise PlanError("attack.control: the attack on paths and sets has no control run; remove the key")
+    if plan.attack.earlier:
+        raise PlanError("attack.earlier: paths and sets are not laid over earlier bundles; remove the key")
+    refuse_attacks(plan.attack.accept, "items", key="accept")
     if plan.privacy:
         item_models(plan.privacy, [name for name, column in plan.columns.items() if column.role is Role.SENSITIVE])
 

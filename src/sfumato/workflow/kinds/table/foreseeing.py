@@ -18,7 +18,7 @@ def foreseen(prepared: Prepared) -> tuple[NearUnique, ...]:
     It asks for nothing but domains, so any source of cells will do. Lists and the like have none: only the released
     rows tell about them.
     """
-    k = asked_size(parameters(model) for model in prepared.problem.models)
+    k = asked_size(parameters(model) for model in prepared.models)
     return tuple(_judged(prepared, k))
 
 

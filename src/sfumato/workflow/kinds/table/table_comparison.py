@@ -46,9 +46,9 @@ class TableComparison:
         """What the frontier names, or nothing."""
         if not plan.frontier.attacks:
             return {"run": False}
-        chosen_attacks(plan.frontier.attacks)
+        accept = list(chosen_attacks(plan.frontier.attacks))
         control = {} if plan.attack.control is None else {"control": plan.attack.control}
-        return {"attacks": list(plan.frontier.attacks), "trials": plan.attack.trials, **control}
+        return {"attacks": list(plan.frontier.attacks), "trials": plan.attack.trials, "accept": accept, **control}
 
     def measured(self, made: Release, table: Table) -> dict[str, Any]:
         """Risk, claims, losses, and what a classifier reaches."""

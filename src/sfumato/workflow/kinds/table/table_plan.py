@@ -32,6 +32,7 @@ def check(plan: Plan) -> None:
     algorithm_of(plan, plan.algorithm.name, parts)
     parts.metric(plan.metric)
     refuse_attacks(plan.attack.attacks, "table")
+    refuse_attacks(plan.attack.accept, "table", key="accept")
     Keys.of(plan.privacy, "privacy").one_of("reading", READINGS, "strict")
     refuse_keys(plan.privacy, (*parts.builders("table"), *READING), "unknown key")
     if plan.privacy:

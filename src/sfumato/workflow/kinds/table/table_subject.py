@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from sfumato.describe.roles import Role, Schema
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.ground.work import Work
+from sfumato.group.cell_source import CellMapping
 from sfumato.workflow.attacking import attacked
 from sfumato.workflow.audit import Audit
 from sfumato.workflow.catalog.lookup import catalog
@@ -40,9 +41,20 @@ def attack_release(made: TableRelease, work: Work) -> Audit:
     if not asked.run:
         return Audit()
     control = None if asked.control is None else load_table(made.plan, None, asked.control)
-    found = attacked(release_subject(made, control=control), asked, work, Chance(seed=made.plan.algorithm.seed))
-    found.refuse(asked.max_risk)
+    subject, chance = release_subject(made, control=control), Chance(seed=made.plan.algorithm.seed)
+    found = attacked(subject, asked, work, chance, _earlier(made, subject, chance) if asked.earlier else None)
+    found.refuse(asked.max_risk, asked.accept)
     return found
+
+
+def _earlier(made: TableRelease, subject: Subject, chance: Chance) -> Callable[[Work], Audit]:
+    """Lay the plan's earlier bundles over a release."""
+    from sfumato.workflow.composing import composed
+
+    asked, plan, source = made.plan.attack, made.plan, made.prepared.source
+    folders = [plan.folder / name for name in asked.earlier]
+    people = Table(frame=source.texts(source.names, kept(made)), source=source.source, missing=made.published.missing)
+    return lambda work: composed(subject, folders, people, plan, trials=asked.trials, work=work, chance=chance)
 
 
 def release_subject(made: TableRelease, *, control: Table | None = None) -> Subject:
@@ -57,7 +69,7 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
     watched = (*names, *prepared.schema.sensitive)
     others = beside_quasi(made.published, made.rows)
     wanted = tuple(dict.fromkeys((*watched, *others)))
-    people = prepared.source.texts(wanted, made.recoding.mapping if made.recoding.rows == "remove" else None)
+    people = prepared.source.texts(wanted, kept(made))
     domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in watched}
     beside = {
         name: domains.get(name)
@@ -82,6 +94,11 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
     return replace(found, means=frozenset(n for n, form in zip(names, forms, strict=False) if form == "means"))
 
 
+def kept(made: TableRelease) -> CellMapping | None:
+    """What tells the people whose rows are released from those who were removed."""
+    return made.recoding.mapping if made.recoding.rows == "remove" else None
+
+
 def bundle_subject(
     folder: Path, manifest: Mapping[str, Any], original: Table, *, control: Table | None, plan: Plan | None
 ) -> Subject:
@@ -91,9 +108,7 @@ def bundle_subject(
     groups = None
     if published.apart is not None:
         groups = read(folder / str(manifest["data"]["apart"]["file"]), missing=published.missing).frame
-    schema = published.schema
-    if manifest["plan"]["input"].get("on_missing") == "drop":
-        original = _complete(original, schema, published.missing)
+    schema, original = published.schema, behind(manifest, original)
     shown = beside_quasi(published, rows)
     needed = schema.named(Role.QUASI, Role.SENSITIVE)
     columns = {}
@@ -119,6 +134,14 @@ def bundle_subject(
     stated = manifest["recoding"]["columns"]
     means = frozenset(n for n, one in stated.items() if one.get("form") == "means")
     return replace(found, means=means, left_out=tuple(name for name in shown if name not in every))
+
+
+def behind(manifest: Mapping[str, Any], original: Table) -> Table:
+    """The rows of the original that a release was made from: without missing values, where those were dropped."""
+    if manifest["plan"]["input"].get("on_missing") != "drop":
+        return original
+    published = Published.from_json(manifest["data"])
+    return _complete(original, published.schema, published.missing)
 
 
 def _complete(table: Table, schema: Schema, missing: tuple[str, ...]) -> Table:

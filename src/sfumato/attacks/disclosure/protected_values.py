@@ -1,0 +1,187 @@
+"""Betting on protected values where the rows that fit make them most likely, by as much as a claim says is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.disclosure.homogeneity import asked, chosen, unfit
+from sfumato.attacks.frame.posterior import Counted, Reals, counted
+from sfumato.attacks.frame.promises import Promise
+from sfumato.attacks.frame.subject import Mask, Subject
+from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
+from sfumato.attacks.identity.lkc_adversary import choices, telling
+from sfumato.ground.arguments import at_least, one_of
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ParameterError, listed
+
+PEOPLE = 20_000
+"""At most so many people are looked up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedValues:
+    """Somebody knows some quasi-identifiers of people, and wants to know who has a value that a claim protects.
+
+    He keeps the rows that fit and sees how frequent the protected values are among them. He does not guess for
+    everybody: he bets on people for whom it is most frequent. LKC-privacy says how surely somebody with L columns can
+    be right, a template of confidence bounding somebody with its columns, (alpha, k)-anonymity with named values
+    somebody with all columns. So he is made for the claims: with L columns, the worst choice or a random one for each
+    person, and with the values that the claim names. The guesser bets on the same value for anybody.
+
+    A trial is a bet: a person, the columns that are known of her, and the value. Where some rows that fit are surer
+    than the claim allows, he bets on everybody whom these rows fit; otherwise on everybody whom the surest rows fit.
+    Whoever fits the same rows is bet on together, so that bets on an honest release are right as often as the rows say.
+
+    Figures: confidence, the share of the value among the rows that fit, on average over his bets; confidence_worst, the
+        largest share in any group of rows with equal labels, for any choice of columns that he tries, counted from
+        the release.
+    Needs: a claim that says how surely nobody infers some values, or any value by few columns.
+    Cost: a grouping of the release for each choice of columns, at most 64.
+    Source: Mohammed, Fung, Hung and Lee 2009; Wang, Fung and Yu 2007; 003 chapter 3.
+    """
+
+    name: ClassVar[str] = "protected-values"
+    threat: ClassVar[str] = "attribute disclosure"
+
+    l: int | None = None
+    """How many quasi-identifiers he knows; None: all."""
+    choice: str = "worst"
+    """Which ones: "random", or "worst"."""
+    quasi: tuple[str, ...] = ()
+    """The quasi-identifiers that he knows, instead of a number."""
+    values: tuple[str, ...] = ()
+    """The values that he bets on; all where none is named."""
+    column: str | None = None
+    """The sensitive column; the first one where none is named."""
+    trials: int = 2000
+    """At most so many bets are counted."""
+
+    def __post_init__(self) -> None:
+        """Refuse nonsense."""
+        asked(self.trials, self.column)
+        one_of("choice", self.choice, ("random", "worst"))
+        if self.l is not None:
+            at_least("l", self.l, 1)
+
+    def variants(self, subject: Subject) -> Sequence[tuple[str, ProtectedValues]]:
+        """One for each claim that protects named values, or any value against somebody with few columns."""
+        column = chosen(subject, self.column)
+        found: dict[str, ProtectedValues] = {}
+        for one in subject.promises:
+            if _protects(one, len(subject.quasi)) and one.column in (None, column):
+                found |= self._against(one, len(subject.quasi))
+        return list(found.items()) or [("", self)]
+
+    def _against(self, one: Promise, columns: int) -> dict[str, ProtectedValues]:
+        whom = f" of {listed(one.values, most=3)}" if one.values else ""
+        if one.quasi:
+            return {f"{whom}, by {listed(one.quasi, most=3)}": replace(self, values=one.values, quasi=one.quasi)}
+        if one.known is None or one.known >= columns:
+            return {whom: replace(self, values=one.values)}
+        return {
+            f"{whom}, {one.known} known, {choice}": replace(self, values=one.values, l=one.known, choice=choice)
+            for choice in ("worst", "random")
+        }
+
+    def fits(self, subject: Subject) -> str:
+        """Why it cannot be made on this subject; empty if it can."""
+        column = chosen(subject, self.column)
+        if why := unfit(subject, column):
+            return why
+        if any(_protects(one, len(subject.quasi)) and one.column in (None, column) for one in subject.promises):
+            return ""
+        return "no claim protects named values, or any value against somebody who knows few columns"
+
+    def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Bet on people for whom the protected values are most frequent."""
+        column = chosen(subject, self.column)
+        if why := unfit(subject, column):
+            raise ParameterError(f"subject cannot be attacked: {why}")
+        count, people = counted(subject, column), subject.some(PEOPLE, chance)
+        watched = np.array([not self.values or value in self.values for value in count.values], np.bool_)
+        looked = list(self._known(count, people, chance))
+        sure, right, blind = np.concatenate([_bets(count, people[who], at, watched) for at, who in looked], axis=1)
+        bets = _surest(sure, self.trials, 1.0 if limit is None else limit.value)
+        trials = min(int(bets.sum()), self.trials)
+        scale = trials / max(int(bets.sum()), 1)
+        return Finding(
+            attack=self.name,
+            threat=self.threat,
+            knows=self._knows(len(subject.quasi)),
+            does=f"say who has {self._what(column)}, by a bet where it is most frequent",
+            rate=Rate(hits=float(right[bets].sum() * scale), trials=trials, confidence=SURE),
+            naive=Rate(hits=float(blind[bets].sum() * scale), trials=trials),
+            limit=limit,
+            worst=float(sure.max(initial=0)),
+            figures={
+                "confidence": float(sure[bets].mean()) if trials else 0.0,
+                "confidence_worst": max((_worst(count, at, watched) for at, _ in looked), default=0.0),
+            },
+            note="a trial is a bet on somebody for whom the rows that fit make the value most likely",
+        )
+
+    def _what(self, column: str | None) -> str:
+        return f"{column} {listed(self.values, most=3)}" if self.values else f"which {column}"
+
+    def _knows(self, columns: int) -> str:
+        if self.quasi:
+            return f"{listed(self.quasi, most=3)} of a person"
+        if self.l is None or self.l >= columns:
+            return "a person's quasi-identifiers"
+        return f"{self.l} quasi-identifiers of a person ({self.choice} ones)"
+
+    def _known(self, count: Counted, people: pl.DataFrame, chance: Chance) -> Iterator[tuple[tuple[int, ...], Mask]]:
+        """The choices of columns that he tries, and who is looked up by each."""
+        every = np.ones(people.height, np.bool_)
+        columns = list(count.subject.quasi)
+        if self.quasi or self.l is None or self.l >= len(columns):
+            yield tuple(columns.index(name) for name in self.quasi or columns), every
+        elif self.choice == "worst":
+            for known in telling(count, people[:2000], self.l):
+                yield known, every
+        else:
+            rng = chance.generator()
+            drawn = choices(rng, len(columns), self.l)
+            own = rng.integers(len(drawn), size=people.height)
+            for place, known in enumerate(drawn):
+                yield known, own == place
+
+
+def _protects(one: Promise, columns: int) -> bool:
+    few = one.known is not None and one.known < columns
+    return one.posterior and one.share < 1 and bool(one.values or one.quasi or few)
+
+
+def _bets(count: Counted, people: pl.DataFrame, known: tuple[int, ...], watched: Mask) -> Reals:
+    """By person: the share of the likeliest watched value, whether it is hers, and its share in the whole release."""
+    posterior = count.posterior(people, known)
+    share = np.where(watched[posterior.code], posterior.share, 0.0)
+    sure, best = posterior.highest(share)
+    best &= share > 0
+    overall = count.overall / max(float(count.overall.sum()), 1.0)
+    blind = posterior.highest(np.where(best, overall[posterior.code], 0.0))[0]
+    right = posterior.hits(best, count.truth(people))
+    return np.stack([posterior.per_person(sure), right, posterior.per_person(blind)])
+
+
+def _surest(sure: Reals, trials: int, bound: float) -> Mask:
+    """Where the rows say more than is allowed; else the surest, about so many, and all that are as sure as the last."""
+    above = sure > bound + 1e-9
+    if above.any() or not (sure > 0).any():
+        return above
+    last = np.sort(sure)[-min(trials, len(sure))]
+    return np.asarray((sure >= last - 1e-12) & (sure > 0))
+
+
+def _worst(count: Counted, known: tuple[int, ...], watched: Mask) -> float:
+    """The largest share of a watched value in a group of rows with equal labels, from the release alone."""
+    keys = [str(place) for place in known]
+    total = pl.col("weight").sum().over(keys) if keys else pl.col("weight").sum()
+    rows = count.rows.group_by(*keys, "value").agg(pl.col("weight").sum()).with_columns(total=total)
+    mine = rows.filter(pl.Series(watched[rows["value"].to_numpy()], dtype=pl.Boolean))
+    return float(mine.select((pl.col("weight") / pl.col("total")).max()).item() or 0.0)

@@ -1,0 +1,129 @@
+"""Who has which value, given that a finer table was too far from the whole one.
+
+A class is published that need not have been: its parts are large enough. So one of them was farther from the whole
+table than t-closeness allows. All ways in which the class's values can lie in its parts are equally likely beforehand;
+he keeps those in which some part is too far. Here every value counts at once, for the distance is about all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from sfumato.attacks.frame.assignment import Reals
+from sfumato.attacks.frame.promises import Closeness
+from sfumato.attacks.frame.subject import Ints
+from sfumato.attacks.method.refused_tables import Allowed
+
+Distance = Callable[[Reals], Reals]
+"""From shares, values last, to how far they are from the whole table."""
+EQUAL = ("variational", "emd-equal")
+"""Distances by which no value's share is more than t above that of the whole table."""
+READ = (*EQUAL, "kl", "emd-ordered")
+"""The distances that are read; trees and matrices of costs are not."""
+MOST_TABLES = 2000
+"""Where there may be more ways than this to fill the parts some are drawn."""
+DRAWS = 400
+FEWEST = 20
+"""So few refused draws tell nothing."""
+_SLACK = 1e-9
+
+
+def distance_to(reference: Reals, values: Sequence[str], promised: Closeness) -> Distance | None:
+    """How far shares are from the whole table, as the claim measures it; None where this is not read."""
+    if promised.distance in EQUAL:
+        return lambda shares: np.asarray(np.abs(shares - reference).sum(axis=-1) / 2)
+    if promised.distance == "kl":
+        return lambda shares: np.asarray(
+            (shares * np.log(np.maximum(shares, 1e-300) / np.maximum(reference, 1e-300))).sum(axis=-1)
+        )
+    order = _in_order(values, promised.order) if promised.distance == "emd-ordered" else None
+    if order is None:
+        return None
+    steps = max(len(promised.order or values) - 1, 1)
+    width = np.diff([*order[1], len(promised.order or values)])[:-1]
+    return lambda shares: np.asarray(
+        (np.abs(np.cumsum((shares - reference)[..., order[0]], axis=-1))[..., :-1] * width).sum(axis=-1) / steps
+    )
+
+
+def _in_order(values: Sequence[str], listed: Sequence[str]) -> tuple[Ints, list[int]] | None:
+    """The values by their place in the order, and these places; numbers are ordered by themselves."""
+    try:
+        rank = [listed.index(value) if listed else float(value) for value in values]
+    except ValueError:
+        return None
+    order = np.argsort(rank, kind="stable").astype(np.int64)
+    return order, [int(rank[at]) for at in order] if listed else list(range(len(values)))
+
+
+def kept_close(
+    counts: Ints, sizes: Ints, distance: Distance, t: float, draw: np.random.Generator
+) -> tuple[Allowed, ...] | None:
+    """What holds where every part is close enough, for each value; None where no part can be too far, or seldom.
+
+    Cost: all ways to fill the parts where they are few, and else some draws.
+
+    >>> far = distance_to(np.array([0.5, 0.5]), ("a", "b"), Closeness(t=0.2, distance="variational"))
+    >>> found = kept_close(np.array([2, 2]), np.array([2, 2]), far, 0.2, np.random.default_rng(1))
+    >>> round(found[0].chance, 4)  # of six ways, four give each part one of each
+    0.6667
+    """
+    tables, weights, drawn = _ways(counts, sizes, draw)
+    fine = (distance(tables / sizes[:, None]) <= t + _SLACK).all(axis=1)
+    if fine.all() or (drawn and int((~fine).sum()) < FEWEST):
+        return None
+    chance = float(weights[fine].sum())
+    expected = np.einsum("w,wpv->pv", weights[fine], tables[fine])
+    return tuple(Allowed(chance=chance, expected=expected[:, value]) for value in range(len(counts)))
+
+
+def _ways(counts: Ints, sizes: Ints, draw: np.random.Generator) -> tuple[Reals, Reals, bool]:
+    """Tables of parts and values, how likely each is, and whether these are draws and not all of them."""
+    most = np.log(np.minimum(counts[:, None], sizes[:-1]) + 1.0)
+    if most.sum() - most.max(axis=0).sum() > np.log(MOST_TABLES):
+        return _drawn(counts, sizes, draw), np.full(DRAWS, 1 / DRAWS), True
+    from scipy.special import gammaln
+
+    tables = np.array(list(_filled(tuple(counts.tolist()), tuple(sizes.tolist()))), np.float64)
+    logs = -gammaln(tables + 1).sum(axis=(1, 2))
+    weights = np.exp(logs - logs.max())
+    return tables, weights / weights.sum(), False
+
+
+def _filled(counts: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
+    """All tables with these sums of columns (values) and rows (parts)."""
+    if len(sizes) == 1:
+        yield [counts]
+        return
+    for first in _chosen(counts, sizes[0]):
+        left = tuple(have - took for have, took in zip(counts, first, strict=True))
+        for rest in _filled(left, sizes[1:]):
+            yield [first, *rest]
+
+
+def _chosen(counts: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
+    """All ways to take so many of these counts."""
+    if len(counts) == 1:
+        if size <= counts[0]:
+            yield (size,)
+        return
+    for took in range(max(0, size - sum(counts[1:])), min(counts[0], size) + 1):
+        for rest in _chosen(counts[1:], size - took):
+            yield (took, *rest)
+
+
+def _drawn(counts: Ints, sizes: Ints, draw: np.random.Generator) -> Reals:
+    """Part by part and value by value: how many of the value are among the rows that the part takes."""
+    left = np.tile(counts, (DRAWS, 1))
+    found = np.zeros((DRAWS, len(sizes), len(counts)))
+    for part, size in enumerate(sizes.tolist()):
+        need, others = np.full(DRAWS, size), left.sum(axis=1)
+        for value in np.flatnonzero(counts).tolist():
+            others = others - left[:, value]
+            took = draw.hypergeometric(left[:, value], others, need)
+            found[:, part, value] = took
+            need = need - took
+        left = left - found[:, part].astype(np.int64)
+    return found
