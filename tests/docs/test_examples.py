@@ -7,6 +7,11 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAYS = {
+    "people_per_group": [
+        "512 visits of 150 patients",
+        "counted by rows:   smallest group 5 rows",
+        "counted by people: smallest group 5 people",
+    ],
     "baskets": [
         "coarser: alcohol, food, soft drinks",
         "left out: beer, bread, milk, tea",

@@ -65,6 +65,10 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
             for c in found.columns
         ],
     )
+    if found.unit is not None:
+        people = next(c.distinct for c in found.columns if c.name == found.unit)
+        say(f"{found.unit} repeats: {found.rows:,} rows of {people:,}. A group of 5 rows may hold one person; with")
+        say(f'[input] unit = "{found.unit}" people are counted, not rows.')
     for column in found.columns:
         if column.near_unique is not None:
             say(f"warning: {column.near_unique.told}")

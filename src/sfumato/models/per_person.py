@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from sfumato.group.classes import Classes
@@ -69,7 +69,8 @@ class PerPerson:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the people of the table as one class."""
-        return self.model.reachable(table.by_people())
+        found = self.model.reachable(table.by_people())
+        return replace(found, note=found.note.replace(" rows", " people"))
 
 
 def per_person(models: Iterable[Model], apart: bool) -> tuple[Model, ...]:

@@ -25,6 +25,8 @@ from sfumato.verification.verifying import same_columns, shape
 
 DIFFERENTIAL = "differential-privacy"
 NEIGHBOURS = "one record added or removed"
+PEOPLE = "all rows of one {unit} added or removed, at most {most} of which are used"
+"""Whom two tables differ by: by a record, or by a person."""
 COUNT = "count"
 """The column of counts, and its role."""
 _PUBLISHED = ("quasi", "target")
@@ -56,9 +58,10 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     """The budget adds up, domains are declared, and every released label lies in them."""
     plan = manifest["plan"]
     asked = Fraction(str(plan["privacy"]["epsilon"]))
-    spent = epsilon_of(from_json(manifest["ledger"]))
+    most = rows_of_one(plan["input"])
+    spent = epsilon_of(from_json(manifest["ledger"])) * most
     yield check(what="the ledger adds up to epsilon", holds=spent == asked, detail=f"{spent} of {asked}")
-    claims = [{"model": DIFFERENTIAL, "parameters": {"epsilon": str(asked), "neighbours": NEIGHBOURS}}]
+    claims = [{"model": DIFFERENTIAL, "parameters": {"epsilon": str(asked), "neighbours": neighbours(plan["input"])}}]
     yield check(
         what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=f"epsilon = {asked}"
     )
@@ -74,6 +77,17 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     yield from _labels(manifest, table, roles, check)
     if COUNT in roles:
         yield _counts(table, check)
+
+
+def rows_of_one(source: Mapping[str, Any]) -> int:
+    """How many rows of one person a mechanism is given: what it spends for a row, a person costs so many times."""
+    return int(source.get("rows_per_unit", 1)) if source.get("unit") is not None else 1
+
+
+def neighbours(source: Mapping[str, Any]) -> str:
+    """What two neighbouring tables differ by, by the plan's [input]."""
+    unit = source.get("unit")
+    return NEIGHBOURS if unit is None else PEOPLE.format(unit=unit, most=rows_of_one(source))
 
 
 def _planned(manifest: Mapping[str, Any], roles: Mapping[str, str], check: Callable[..., Any]) -> Iterable[Any]:

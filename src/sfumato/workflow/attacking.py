@@ -17,6 +17,7 @@ from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit
 from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
+from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
 from sfumato.attacks.method.minimality import Minimality
@@ -46,6 +47,8 @@ def attacked(
     more = Audit() if before is None else before(inner)
     findings, skipped = [], dict(more.skipped)
     chosen = chosen_attacks(asked.attacks)
+    if subject.together is not None:
+        chosen |= chosen_attacks((Households.name,))
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         made = part.make(asked.trials)
@@ -71,6 +74,8 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
     quasi-identifiers promises anything about whoever looks at the other published columns too.
     """
     if getattr(attack, "about", "quasi") == "all" and subject.beside:
+        return None
+    if isinstance(attack, Households):
         return None
     if attack.threat == "re-identification":
         return limit_to_find(subject.promises, getattr(attack, "l", None))

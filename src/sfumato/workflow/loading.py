@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sfumato.bundle.published import MARKERS
@@ -15,7 +16,7 @@ from sfumato.data.files import read
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.describe.hierarchy import TOP
-from sfumato.ground.errors import DataError, PlanError, listed
+from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.workflow.catalog.lookup import catalog
@@ -108,6 +109,25 @@ def marked(table: Table, plan: Plan) -> Table:
             "a missing value is to be written"
         )
     return replace(table, missing=(free[0],))
+
+
+def bounded(table: Table, plan: Plan) -> Table:
+    """At most ``rows_per_unit`` random rows of each person, where the plan tells people apart.
+
+    Which rows of a person are kept depends on that person's rows alone, so that adding or removing all rows of one
+    person changes at most so many of the rows that are left.
+    """
+    unit, most = plan.input.unit, plan.input.rows_per_unit
+    if unit is None:
+        return table
+    if unit not in table.names:
+        raise unknown_column(unit, table.names, where="input.unit")
+    draw = np.random.default_rng()
+    order = pl.Series(draw.permutation(table.rows).astype(np.int64))
+    person = table.frame[unit].cast(pl.String)
+    alone = table.is_missing(unit)
+    rank = pl.DataFrame({"person": person, "order": order}).select(pl.col("order").rank("ordinal").over("person"))
+    return replace(table, frame=table.frame.filter((rank["order"] <= most) | alone))
 
 
 def classes(

@@ -16,7 +16,7 @@ from sfumato.queries.queryable import queryable
 from sfumato.queries.questions import Question
 from sfumato.queries.session import Session
 from sfumato.queries.sql import parse_question
-from sfumato.workflow.loading import load_table, rows_or_none
+from sfumato.workflow.loading import bounded, load_table, rows_or_none
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.column_plan import ColumnPlan
 from sfumato.workflow.plan.plan import Plan
@@ -41,8 +41,11 @@ def query(
 
 def session(plan: Plan, *, ledger: Ledger | str | Path, analyst: str, frame: object = None) -> Session:
     """A session over the plan's table and its declared domains."""
+    if plan.input.rows_per_unit > 1:
+        raise PlanError("input.rows_per_unit: questions are about one row of each person; leave it out")
+    table = None if frame is None else bounded(load_table(plan, frame, None), plan)
     return Session(
-        (lambda: rows_or_none(plan, None)) if frame is None else load_table(plan, frame, None),
+        (lambda: bounded(rows_or_none(plan, None), plan)) if table is None else table,
         domains=declared_domains(plan),
         ledger=ledger,
         analyst=analyst,

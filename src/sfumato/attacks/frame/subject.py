@@ -82,6 +82,10 @@ class Subject(Brief):
     """The columns that show means of groups: numbers that cover nobody, so that no class can be read."""
     readers: Mapping[str, Reader] = field(default_factory=lambda: READERS)
     """How claims are read, by model."""
+    unit: str | None = None
+    """The column by which people with several rows were told apart: here each of them is there once."""
+    together: str | None = None
+    """A column of the people that tells who belongs together, such as a household."""
 
     @property
     def published(self) -> tuple[str, ...]:

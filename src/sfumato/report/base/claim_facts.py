@@ -19,3 +19,5 @@ class ClaimFacts:
     """What it means if it holds, in one sentence."""
     limits: str
     """What it does not protect against, in one sentence."""
+    people: bool = False
+    """Whether people are counted, and not rows."""

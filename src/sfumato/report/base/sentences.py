@@ -36,6 +36,7 @@ PROMISES: Mapping[tuple[str, str], str] = MappingProxyType(
 ROLES: Mapping[str, str] = MappingProxyType(
     {
         "identifier": "identifier",
+        "unit": "tells people apart",
         "quasi": "quasi-identifier",
         "sensitive": "sensitive",
         "target": "target",
@@ -63,7 +64,14 @@ def promised(facts: ClaimFacts) -> str:
         return f"{facts.title}, which asks for {claim.sense} {limit}"
     column = claim.parameters.get("column")
     of = f" of {column}" if column else ""
-    return said.format(limit=limit, of=of, rows="row" if claim.limit == 1 else "rows")
+    return said.format(limit=limit, of=of, rows=noun(claim.limit, people=facts.people))
+
+
+def noun(count: float, *, people: bool) -> str:
+    """What is counted."""
+    if people:
+        return "person" if count == 1 else "people"
+    return "row" if count == 1 else "rows"
 
 
 def reached(claim: Claim) -> str:

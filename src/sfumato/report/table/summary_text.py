@@ -19,6 +19,7 @@ def summary(facts: ReportFacts) -> str:
         *(line for claim in facts.claims for line in _claim(claim)),
         f"Rows: {count(facts.rows_before)} before, {count(facts.rows_after)} released.",
         suppressed(facts),
+        _people(facts),
         _smallest(facts),
         *_risks(facts.risk_before, facts.risk_after),
         *(_loss(one) for one in facts.utility if one.chosen),
@@ -38,6 +39,15 @@ def _smallest(facts: ReportFacts) -> str:
         return ""
     parts = ", ".join(f"{count(rows)} ({reading})" for reading, rows in facts.smallest_class.items())
     return f"Smallest group, by reading of unknown cells: {parts}."
+
+
+def _people(facts: ReportFacts) -> str:
+    if facts.unit is None:
+        return "Groups are counted in rows; if one person can have several, name the column as [input] unit."
+    return (
+        f"Groups are counted in people, told apart by {facts.unit}: {count(facts.people_before or 0)} of them, "
+        f"{count(facts.people_suppressed or 0)} of whom lost a row."
+    )
 
 
 def _risks(before: Risk | None, after: Risk) -> list[str]:

@@ -23,7 +23,7 @@ RISKS = (
 """The risks in the order of the page, with their labels."""
 
 
-def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None) -> Picture | None:
+def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None, noun: str = "rows") -> Picture | None:
     """How many classes have about which size, with the limit as a line between too small and large enough."""
     found = size_bins(sizes, limit)
     if not found:
@@ -38,8 +38,10 @@ def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None) -> Picture 
         rows.append(
             Row(label=each.label, front=each.classes / most, figures=figures, tone=tone, quiet=not each.classes)
         )
-    told = "; ".join(f"{each.label} rows: {counted(each.classes, 'group', 'groups')}" for each in found if each.classes)
-    return Picture(svg=bars(rows, heads=("groups", "rows"), back=TRACK), words=f"Groups by size. {told}.")
+    told = "; ".join(
+        f"{each.label} {noun}: {counted(each.classes, 'group', 'groups')}" for each in found if each.classes
+    )
+    return Picture(svg=bars(rows, heads=("groups", noun), back=TRACK), words=f"Groups by size. {told}.")
 
 
 def risks(before: Risk | None, after: Risk) -> Picture:

@@ -90,7 +90,7 @@ class ReportFacts:
     columns: tuple[ColumnFacts, ...]
     """Column by column."""
     class_sizes: tuple[tuple[int, int], ...]
-    """Class size and how many classes have it, ascending."""
+    """Class size, in people where these are counted, and how many classes have it, ascending."""
     risk_before: Risk | None
     """Risks of the original; the steward's to know."""
     risk_after: Risk
@@ -113,6 +113,18 @@ class ReportFacts:
     """What a learner makes of it; in an inside report only."""
     marks: tuple[str, ...] = ()
     """Warnings that belong on the first screen."""
+    unit: str | None = None
+    """The column that tells people apart; where there is none, rows are counted."""
+    people_before: int | None = None
+    """People of the original."""
+    people_suppressed: int | None = None
+    """People who lost a row."""
+
+    @property
+    def noun(self) -> str:
+        """What groups are counted in."""
+        return "rows" if self.unit is None else "people"
+
     near_unique: tuple[NearUnique, ...] = ()
     """The released columns that nearly single people out; each has its warning among the marks."""
     findings: tuple[Finding, ...] = ()

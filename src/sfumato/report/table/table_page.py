@@ -82,7 +82,7 @@ def _pictures(facts: ReportFacts, work: Work) -> Pictures:
         drawn.append((one, tuple(charts.distributions(one, inside=facts.inside))))
     return Pictures(
         risks=charts.risks(facts.risk_before, facts.risk_after),
-        sizes=charts.class_sizes(facts.class_sizes, limit_on_size(facts)),
+        sizes=charts.class_sizes(facts.class_sizes, limit_on_size(facts), facts.noun),
         losses=charts.losses(facts.columns),
         suppression=charts.suppression(sentences.suppressed_share(facts), facts.suppressed_limit),
         columns=tuple((one, pictures) for one, pictures in drawn if pictures),

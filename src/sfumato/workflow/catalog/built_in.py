@@ -9,6 +9,7 @@ from sfumato.attacks.disclosure.protected_values import ProtectedValues
 from sfumato.attacks.disclosure.proximity import Divergence, Proximity
 from sfumato.attacks.disclosure.similarity import Similarity, Skewness
 from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
+from sfumato.attacks.identity.households import Households
 from sfumato.attacks.identity.linkability import Linkability
 from sfumato.attacks.identity.lkc_adversary import LkcAdversary
 from sfumato.attacks.identity.prosecutor import Linkage
@@ -100,6 +101,7 @@ ATTACKS = (
         make=lambda trials: LkcAdversary(trials=trials, l=KNOWN_VALUES, choice="worst"),
         quick=True,
     ),
+    AttackPart(name=Households.name, make=lambda trials: Households(trials=trials)),
     AttackPart(name=FellegiSunter.name, make=lambda trials: FellegiSunter(trials=trials)),
     AttackPart(name=SinglingOut.name, make=lambda trials: SinglingOut(trials=trials, columns=SPOKEN_OF)),
     AttackPart(name=Linkability.name, make=lambda trials: Linkability(trials=trials), by_distance=True),

@@ -34,6 +34,8 @@ class AttackPlan:
     """No attack begins when so much time has passed; those that are left are told as not made."""
     accept: tuple[str, ...] = ()
     """Attacks that may refute a claim: the release is written all the same, and says so."""
+    group: str | None = None
+    """A column that tells who belongs together, such as a household: whoever knows all of them looks for one."""
     earlier: tuple[str, ...] = ()
     """Bundles about the same people that are public already: each is laid over this release."""
 
@@ -47,7 +49,7 @@ class AttackPlan:
     @classmethod
     def of(cls, keys: Keys) -> AttackPlan:
         """Read the section."""
-        keys.only("run", "attacks", "trials", "max_risk", "control", "seconds", "accept", "earlier")
+        keys.only("run", "attacks", "trials", "max_risk", "control", "seconds", "accept", "earlier", "group")
         risk = keys.number("max_risk")
         if risk is not None and not 0 <= risk <= 1:
             raise PlanError(f"{keys.at('max_risk')} must be a share between 0 and 1, not {risk}")
@@ -69,6 +71,7 @@ class AttackPlan:
             seconds=seconds,
             accept=keys.texts("accept"),
             earlier=keys.texts("earlier"),
+            group=keys.text("group"),
         )
 
 

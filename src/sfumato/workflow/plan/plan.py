@@ -140,6 +140,7 @@ class Plan:
                 "missing": list(self.input.missing),
                 "on_missing": self.input.on_missing,
                 **({} if self.input.unit is None else {"unit": self.input.unit}),
+                **({} if self.input.rows_per_unit == 1 else {"rows_per_unit": self.input.rows_per_unit}),
             },
             "columns": {name: column.public() for name, column in self.columns.items()},
             "privacy": _without_files(self.privacy),

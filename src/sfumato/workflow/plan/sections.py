@@ -45,6 +45,8 @@ class InputPlan:
         """Refuse a bound that leaves nothing."""
         if self.rows_per_unit < 1:
             raise PlanError(f"input.rows_per_unit must be at least 1, not {self.rows_per_unit}")
+        if self.rows_per_unit > 1 and self.unit is None:
+            raise PlanError("input.rows_per_unit goes with input.unit, the column that tells people apart")
 
     @classmethod
     def of(cls, keys: Keys) -> InputPlan:

@@ -18,6 +18,8 @@ def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: 
     lines.append(f"path = {toml(path)}")
     lines += [f"{key} = {toml(value)}" for key, value in (reading or {}).items() if value is not None]
     lines += [f"missing = {toml(list(missing))}"] if missing else []
+    if found.unit is not None and not found.itemized:
+        lines.append(f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows")
     for column in found.columns:
         lines += ["", f"[columns.{_key(column.name)}]", f'role = "{column.suggestion.role}"  # {column.suggestion.why}']
         if column.near_unique is not None:

@@ -20,10 +20,12 @@ from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.near_unique import FEW, NearUnique, near_unique
 from sfumato.workflow.loading import read_file
-from sfumato.workflow.profile.suggest import Suggestion, suggest, suggest_items
+from sfumato.workflow.profile.suggest import Suggestion, names_people, suggest, suggest_items
 
 _MOST_QUASI = 10
 _MOST_COMBINATIONS = 12
+MOST_ROWS = 50
+"""An identifier whose values have more rows each, on average, is taken for a place or a class, not for a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,16 @@ class Profile:
         return tuple(c.name for c in self.columns if c.suggestion.role is Role.QUASI and c.suggestion.kind is None)
 
     @property
+    def unit(self) -> str | None:
+        """The identifier that repeats, so that one person has several rows; the one that looks most like a person."""
+        found = [
+            c for c in self.columns if c.suggestion.role is Role.IDENTIFIER and 1 < c.distinct < self.rows - c.missing
+        ]
+        named = [c for c in found if names_people(c.name)]
+        several = [c for c in found if c.distinct * MOST_ROWS >= self.rows]
+        return max(named or several, key=lambda c: c.distinct).name if named or several else None
+
+    @property
     def itemized(self) -> tuple[str, ...]:
         """The columns of paths and sets."""
         return tuple(c.name for c in self.columns if c.suggestion.kind is not None)
@@ -107,6 +119,7 @@ class Profile:
             "columns": columns,
             "combinations": [asdict(one) for one in self.combinations],
             "risk": self.risk.to_json(),
+            "unit": self.unit,
         }
 
 

@@ -112,6 +112,18 @@ def hierarchy(column: Column) -> Mapping[str, Any]:
     return {"bundled": known} if known else {"kind": "flat"}
 
 
+_PEOPLE = r"patient|person|subject|member|client|customer|user|participant|respondent|insured|student|employee|^pid$"
+
+
+def names_people(name: str) -> bool:
+    """Whether a column's name says that it tells people apart.
+
+    >>> names_people("SUBJECT_ID"), names_people("site_id")
+    (True, False)
+    """
+    return bool(re.search(_PEOPLE, _plain(name)))
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
 

@@ -25,6 +25,11 @@ _SETS = "Chosen by auto: columns have sets, and no paths."
 def check(plan: Plan) -> None:
     """Refuse unknown names and options, and parameters that no table could make right."""
     item_algorithm(plan)
+    if plan.input.unit is not None:
+        raise PlanError(
+            "input.unit: with paths and sets a record is a person. Gather the rows of each person into one record, by "
+            "columns.NAME.long with id"
+        )
     for name in plan.itemized:
         if plan.columns[name].role is not Role.QUASI:
             raise PlanError(

@@ -46,7 +46,10 @@ def epsilon_of_plan(plan: Plan) -> Fraction:
 
 
 def private_algorithm(plan: Plan) -> tuple[str, Any, str]:
-    """The plan's algorithm with its options and its epsilon, and why."""
+    """The plan's algorithm with its options and its epsilon, and why.
+
+    Where a person has up to m rows, a mechanism that protects single rows gets epsilon / m (group privacy).
+    """
     epsilon, known = epsilon_of_plan(plan), catalog().solving("private")
     name, why = plan.algorithm.name, "Named in the plan."
     if name == "auto":
@@ -61,4 +64,10 @@ def private_algorithm(plan: Plan) -> tuple[str, Any, str]:
     if plan.algorithm.options.get("output", "records") not in OUTPUTS:
         found = plan.algorithm.options["output"]
         raise PlanError(f"algorithm.output must be one of {listed(OUTPUTS)}, not {found!r}")
-    return name, configured(known[name], options, fixed={"epsilon": epsilon}, beside=("name", "output")), why
+    return (
+        name,
+        configured(
+            known[name], options, fixed={"epsilon": epsilon / plan.input.rows_per_unit}, beside=("name", "output")
+        ),
+        why,
+    )

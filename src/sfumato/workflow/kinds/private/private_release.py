@@ -32,7 +32,7 @@ class PrivateRelease(Release):
     @property
     def epsilon(self) -> Fraction:
         """What the release cost: exactly what the plan asked for."""
-        return epsilon_of(self.outcome.event)
+        return epsilon_of(self.outcome.event) * self.plan.input.rows_per_unit
 
     @property
     def event(self) -> Event:

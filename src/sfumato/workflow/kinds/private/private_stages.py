@@ -16,12 +16,12 @@ from sfumato.data.table import Table
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.ground.work import Work
 from sfumato.publish.noisy_table import PrivateTable
-from sfumato.verification.private_checks import DIFFERENTIAL, NEIGHBOURS
+from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.private.private_plan import epsilon_of_plan, private_algorithm
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
-from sfumato.workflow.loading import rows_or_none
+from sfumato.workflow.loading import bounded, rows_or_none
 
 
 def begin(asked: Asked) -> Asked:
@@ -37,18 +37,17 @@ def begin(asked: Asked) -> Asked:
 
 
 def read(asked: Asked) -> Table:
-    """The table, which may have no rows: a refusal would tell that nobody is in it."""
-    return rows_or_none(asked.plan, asked.like)
+    """The table, which may have no rows: a refusal would tell that nobody is in it. Each person has few rows."""
+    return bounded(rows_or_none(asked.plan, asked.like), asked.plan)
 
 
 def search(asked: Asked, table: PrivateTable, work: Work) -> Searched:
     """Run the algorithm; what it accounts for must be epsilon exactly, and is then settled."""
     name, run, why = private_algorithm(asked.plan)
     outcome, epsilon = run(table, work), epsilon_of_plan(asked.plan)
-    if epsilon_of(outcome.event) != epsilon:
-        raise ClaimRefuted(
-            f"{name} accounted for {epsilon_of(outcome.event)} of epsilon {epsilon}; nothing was written"
-        )
+    spent = epsilon_of(outcome.event) * asked.plan.input.rows_per_unit
+    if spent != epsilon:
+        raise ClaimRefuted(f"{name} accounted for {spent} of epsilon {epsilon}; nothing was written")
     if asked.charge is not None:
         ledger, reserved = asked.charge
         ledger.settle(reserved)
@@ -63,7 +62,7 @@ def recode(asked: Asked, found: Searched) -> pl.DataFrame:
 
 def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> PrivateRelease:
     """The claim is what was accounted for; rows are not looked at."""
-    epsilon = epsilon_of(found.outcome.event)
+    epsilon = epsilon_of(found.outcome.event) * asked.plan.input.rows_per_unit
     return PrivateRelease(
         kind=kind,
         plan=asked.plan,
@@ -71,7 +70,7 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Priv
         values={one.name: one.values for one in found.prepared.attributes},
         outcome=found.outcome,
         rows=rows,
-        claims=(_claim(epsilon),),
+        claims=(_claim(epsilon, neighbours(asked.plan.public()["input"])),),
         utility={},
         algorithm=found.algorithm,
         why=found.why,
@@ -79,8 +78,8 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Priv
     )
 
 
-def _claim(epsilon: Fraction) -> Claim:
-    parameters: dict[str, Any] = {"epsilon": str(epsilon), "neighbours": NEIGHBOURS}
+def _claim(epsilon: Fraction, of: str) -> Claim:
+    parameters: dict[str, Any] = {"epsilon": str(epsilon), "neighbours": of}
     value = float(epsilon)
     return Claim(
         model=DIFFERENTIAL,

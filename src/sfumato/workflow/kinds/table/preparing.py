@@ -102,6 +102,8 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     quasi = [domains[name] for name in schema.quasi]
     hierarchies = tuple(_hierarchy(plan, domain) for domain in whole.values())
     unit = unit_of(plan, source)
+    if plan.attack.group is not None and plan.attack.group not in source.names:
+        raise unknown_column(plan.attack.group, source.names, where="attack.group")
     grouped = _with_originals(source.cells(quasi, [domains[name] for name in wanted], unit))
     if people is not None:
         grouped = replace(grouped, population=people.cells(quasi))

@@ -49,7 +49,7 @@ def page(made: TableRelease, inside: bool, work: Work) -> str:
 def facts(made: TableRelease, *, inside: bool, exact: bool | None = None) -> ReportFacts:
     """Everything the report of a release shows; ``exact`` figures of the original in an inside report only."""
     exact = inside if exact is None else exact
-    sizes, counts = np.unique(required(made.classes, made.published).sizes, return_counts=True)
+    sizes, counts = np.unique(required(made.classes, made.published).by_people().sizes, return_counts=True)
     return ReportFacts(
         title="Inside report" if inside else "Release report",
         made=datetime.now(UTC).date().isoformat(),
@@ -60,7 +60,7 @@ def facts(made: TableRelease, *, inside: bool, exact: bool | None = None) -> Rep
         rows_suppressed=made.suppressed_rows,
         suppressed_how=made.recoding.rows,
         suppressed_limit=made.plan.algorithm.max_suppressed,
-        claims=tuple(map(_claim, made.claims)),
+        claims=tuple(_claim(one, people=made.published.unit is not None) for one in made.claims),
         smallest_class=made.smallest_class,
         columns=tuple(_column(made, name, role, exact=exact) for name, role in made.prepared.schema.roles.items()),
         class_sizes=tuple((int(size), int(count)) for size, count in zip(sizes, counts, strict=True)),
@@ -77,6 +77,9 @@ def facts(made: TableRelease, *, inside: bool, exact: bool | None = None) -> Rep
         trail=made.outcome.trail if exact else made.public_trail,
         errors=made.classification(cast("Learner", made.plan.learner)) if inside and made.plan.learner else None,
         marks=_marks(made),
+        unit=made.published.unit,
+        people_before=made.prepared.people,
+        people_suppressed=made.suppressed_people,
         near_unique=made.near_unique,
     )
 
@@ -86,12 +89,16 @@ def _risk_before(made: TableRelease) -> Risk:
     cells = made.prepared.problem.cells
     if cells.population is None:  # an algorithm may have told rows with equal quasi-identifiers apart
         cells, _ = cells.project(cells.quasi)
+    cells = cells.by_people()
     return risk(cells.sizes, cells.population_sizes()[0] if cells.population else None)
 
 
-def _claim(claim: Claim) -> ClaimFacts:
+def _claim(claim: Claim, *, people: bool) -> ClaimFacts:
     meaning, limits = catalog().explained(claim.model, claim.parameters)
-    return ClaimFacts(claim=claim, title=titled(claim.model, claim.parameters), meaning=meaning, limits=limits)
+    if people:
+        meaning, limits = meaning.replace(" rows", " people"), limits.replace(" rows", " people")
+    title = titled(claim.model, claim.parameters)
+    return ClaimFacts(claim=claim, title=title, meaning=meaning, limits=limits, people=people)
 
 
 def _utility(made: TableRelease, measured: Mapping[str, float]) -> tuple[UtilityFacts, ...]:
@@ -132,6 +139,9 @@ def _marks(made: TableRelease) -> tuple[str, ...]:
 def _column(made: TableRelease, name: str, role: Role, *, exact: bool) -> ColumnFacts:
     if role is Role.QUASI:
         return _quasi(made, name, exact=exact)
+    if name == made.published.unit:
+        done = "replaced by a random number for each person in each group"
+        return ColumnFacts(name=name, role="unit", done=done)
     if made.sensitive is not None and made.published.apart is not None and name == made.published.apart.column.name:
         shape = _apart(made.sensitive, name)
         done = f"published apart by {made.published.apart.group}, in the file of sensitive values"
@@ -235,7 +245,7 @@ def summary(made: TableRelease) -> Summary:
 
     shown = facts(made, inside=False, exact=True)
     lines = (told(shown),)
-    smallest = int(made.prepared.problem.cells.project(made.prepared.schema.quasi)[0].sizes.min())
+    smallest = int(made.prepared.problem.cells.project(made.prepared.schema.quasi)[0].by_people().sizes.min())
     columns = [(f"different {c.name}", c.distinct_before, c.distinct_after) for c in shown.columns if c.role == "quasi"]
     rows_kept = ("rows", shown.rows_before, shown.rows_after)
     changes = (rows_kept, ("smallest group", smallest, min(made.smallest_class.values())), *columns)

@@ -14,7 +14,7 @@ from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.bundle.published import Published
 from sfumato.data.files import read
-from sfumato.data.table import Table, as_text
+from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.domains import ObservedDomain, narrowed
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
@@ -25,6 +25,7 @@ from sfumato.group.cell_source import CellMapping
 from sfumato.workflow.attacking import attacked
 from sfumato.workflow.audit import Audit
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.one_each import one_each
 from sfumato.workflow.loading import load_table
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.plan import Plan
@@ -69,7 +70,10 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
     watched = (*names, *prepared.schema.sensitive)
     others = beside_quasi(made.published, made.rows)
     wanted = tuple(dict.fromkeys((*watched, *others)))
-    people = prepared.source.texts(wanted, kept(made))
+    unit, chance = prepared.unit, Chance(seed=made.plan.algorithm.seed)
+    together = made.plan.attack.group
+    asked = dict.fromkeys((*wanted, *(name for name in (unit, together) if name is not None)))
+    people = one_each(prepared.source.texts(tuple(asked), kept(made)), unit, chance)
     domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in watched}
     beside = {
         name: domains.get(name)
@@ -77,7 +81,7 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
         for name in others
     }
     found = _subject(
-        made.rows,
+        one_each(made.rows, unit, chance),
         made.published,
         (domains, beside),
         hierarchies,
@@ -91,7 +95,8 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
             **_trees(made.plan, {name: domains[name] for name in prepared.schema.sensitive}),
         },
     )
-    return replace(found, means=frozenset(n for n, form in zip(names, forms, strict=False) if form == "means"))
+    means = frozenset(n for n, form in zip(names, forms, strict=False) if form == "means")
+    return replace(found, means=means, together=together, unit=unit)
 
 
 def kept(made: TableRelease) -> CellMapping | None:
@@ -119,12 +124,13 @@ def bundle_subject(
     every = {name: ObservedDomain.of(column) for name, column in columns.items()}
     domains = {name: every[name] for name in needed}
     hierarchies = {name: None if plan is None else _hierarchy(plan, domains[name]) for name in schema.quasi}
+    people = _persons(manifest, original, columns)
     found = _subject(
-        rows,
+        one_each(rows, published.unit, Chance(seed=0)),
         published,
         (domains, {name: every[name] for name in shown if name in every}),
         hierarchies,
-        people=pl.DataFrame([column.texts for column in columns.values()]),
+        people=people,
         claims=[(str(one["model"]), one["parameters"]) for one in manifest["claims"]],
         algorithm=str(manifest["recoding"]["algorithm"]),
         groups=groups,
@@ -133,7 +139,19 @@ def bundle_subject(
     )
     stated = manifest["recoding"]["columns"]
     means = frozenset(n for n, one in stated.items() if one.get("form") == "means")
-    return replace(found, means=means, left_out=tuple(name for name in shown if name not in every))
+    left_out = tuple(name for name in shown if name not in every)
+    return replace(found, means=means, left_out=left_out, unit=published.unit)
+
+
+def _persons(manifest: Mapping[str, Any], original: Table, columns: Mapping[str, Column]) -> pl.DataFrame:
+    """The people of the original, each by one row where the release counts people."""
+    unit = manifest["plan"]["input"].get("unit")
+    texts = [column.texts for column in columns.values()]
+    if unit is None:
+        return pl.DataFrame(texts)
+    if unit not in original.names:
+        raise unknown_column(unit, original.names, where="--original")
+    return one_each(pl.DataFrame([*texts, original.column(unit, "text").texts]), unit, Chance(seed=0))
 
 
 def behind(manifest: Mapping[str, Any], original: Table) -> Table:

@@ -1,0 +1,358 @@
+"""Releases that count people: from the plan to the written file, and against trying every node."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import sfumato as sf
+from examples.people_per_group import people_per_group, visits
+from sfumato.bundle.manifest import dump, seal
+from sfumato.cli.main import app
+from tests.shared_data import shared
+from tests.weights import examples
+
+SPAN = {"kind": "intervals", "widths": [5, 10, 20], "low": 0, "high": 120}
+FLAT = {"kind": "flat"}
+COLUMNS: dict[str, Any] = {
+    "patient": {"role": "identifier"},
+    "age": {"role": "quasi", "hierarchy": SPAN},
+    "sex": {"role": "quasi", "hierarchy": FLAT},
+    "diagnosis": {"role": "sensitive"},
+}
+COUNTING = ("optimal", "samarati", "incognito", "datafly", "greedy", "mondrian", "local", "cell-suppression", "auto")
+
+
+def plan(privacy: dict[str, Any] | None = None, **more: Any) -> sf.Plan:
+    tree = {
+        "input": {"unit": "patient"},
+        "columns": COLUMNS,
+        "privacy": privacy or {"k_anonymity": 4},
+        "algorithm": {"name": "optimal", "max_suppressed": 0.1},
+        "attack": {"run": False},
+    }
+    return sf.Plan.parse({**tree, **more})
+
+
+@pytest.mark.parametrize("algorithm", COUNTING)
+@pytest.mark.parametrize("suppressed", ["remove", "star"])
+def test_every_group_of_the_written_file_has_k_people(algorithm: str, suppressed: str, tmp_path: Path):
+    asked = plan(algorithm={"name": algorithm, "max_suppressed": 0.1, "suppressed": suppressed})
+    made = sf.release(asked, visits(80))
+    assert made.write(tmp_path / "b").holds
+    found = people_per_group(tmp_path / "b" / "data.csv", ["age", "sex"], "patient")
+    assert min(found.values()) >= 4
+    assert min(found.values()) == made.smallest_class["value"]
+
+
+def test_numbers_stand_for_people_and_link_nothing_across_groups(tmp_path: Path):
+    """With the number of each row kept, the numbers can be held against the people they stand for."""
+    table = visits(80).with_row_index("row").with_columns(pl.col("row").cast(pl.String))
+    asked = plan(columns={**COLUMNS, "row": {"role": "keep"}})
+    sf.release(asked, table).write(tmp_path / "b")
+    shown = pl.read_csv(tmp_path / "b" / "data.csv", infer_schema=False)
+    both = shown.join(table.select("row", who="patient"), on="row")
+    assert both.group_by("age", "sex", "patient").agg(pl.col("who").n_unique())["who"].max() == 1
+    assert both.group_by("age", "sex", "who").agg(pl.col("patient").n_unique())["patient"].max() == 1
+    assert shown.select("age", "sex", "patient").unique()["patient"].is_duplicated().sum() == 0
+    assert not set(shown["patient"]) & set(table["patient"])
+
+
+def test_nine_rows_of_two_patients():
+    """Counted by rows the group stands; counted by people nothing can make five of two."""
+    table = pl.DataFrame({"patient": list("aaaaabbbb"), "age": ["40"] * 9, "sex": ["f"] * 9, "diagnosis": ["flu"] * 9})
+    by_rows = plan({"k_anonymity": 5}, input={}, algorithm={"name": "optimal"})
+    assert sf.release(by_rows, table).smallest_class["value"] == 9
+    with pytest.raises(sf.Infeasible, match="the whole table has 2 people"):
+        sf.release(plan({"k_anonymity": 5}, algorithm={"name": "optimal"}), table)
+
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from("abcdefg"), st.integers(20, 45), st.sampled_from("fm"), st.sampled_from(["flu", "hiv"])),
+    min_size=4,
+    max_size=20,
+)
+PRIVACY = (
+    {"k_anonymity": 2},
+    {"k_anonymity": 2, "l_diversity": {"kind": "simple", "l": 1.3}},
+    {"l_diversity": {"kind": "distinct", "l": 2}},
+    {"lkc": {"l": 1, "k": 2, "c": 0.8}},
+)
+
+
+@examples(60)
+@given(rows=ROWS, privacy=st.sampled_from(PRIVACY), share=st.sampled_from([0.0, 0.3]))
+def test_the_optimum_against_trying_every_node(rows: list[Any], privacy: dict[str, Any], share: float):
+    """The least loss over all nodes of the lattice, with people counted by hand."""
+    table = pl.DataFrame([(p, str(a), s, d) for p, a, s, d in rows], schema=list(COLUMNS), orient="row")
+    best = None
+    for levels in product(range(5), range(2)):
+        shown = [(_age(a, levels[0]), "*" if levels[1] else s, d, p) for p, a, s, d in rows]
+        hidden = _hidden(shown, privacy)
+        lost = {row[3] for row in shown if row[:2] in hidden}
+        if len(lost) > share * len({row[3] for row in shown}) + 1e-9 or len(hidden) == len({r[:2] for r in shown}):
+            continue
+        loss = float(np.mean([1.0 if row[:2] in hidden else _loss(levels) for row in shown]))
+        best = loss if best is None else min(best, loss)
+    asked = plan(privacy, algorithm={"name": "optimal", "max_suppressed": share})
+    if best is None:
+        with pytest.raises(sf.SfumatoError):
+            sf.release(asked, table)
+    else:
+        assert sf.release(asked, table).utility["loss"] == pytest.approx(best)
+
+
+def _age(age: int, level: int) -> str:
+    return str(age) if not level else "*" if level == 4 else str(age // (5, 10, 20)[level - 1])
+
+
+def _loss(levels: tuple[int, ...]) -> float:
+    width = (1, 5, 10, 20, 121)[levels[0]]
+    return ((width - 1) / 120 + levels[1]) / 2
+
+
+def _hidden(shown: list[Any], privacy: dict[str, Any]) -> set[tuple[str, str]]:
+    """The groups that must go, until all that are left may stay."""
+    hidden: set[tuple[str, str]] = set()
+    while True:
+        left = [row for row in shown if row[:2] not in hidden]
+        failing = {group for group in {row[:2] for row in left} if not _passes(group, left, privacy)}
+        if not failing:
+            return hidden
+        hidden |= failing
+
+
+def _passes(group: tuple[str, str], rows: list[Any], privacy: dict[str, Any]) -> bool:
+    mine = [row for row in rows if row[:2] == group]
+    people = {row[3] for row in mine}
+
+    def share(some: list[Any]) -> float:
+        who = {row[3] for row in some}
+        return max(len({row[3] for row in some if row[2] == ill}) / len(who) for ill in ("flu", "hiv"))
+
+    if "lkc" in privacy:
+        parts = [[row for row in rows if row[place] == group[place]] for place in (0, 1)]
+        return all(len({r[3] for r in part}) >= 2 and share(part) <= 0.8 + 1e-9 for part in parts)
+    if len(people) < privacy.get("k_anonymity", 1):
+        return False
+    kind = privacy.get("l_diversity", {}).get("kind")
+    if kind == "distinct":
+        return len({row[2] for row in mine}) >= 2
+    return kind is None or share(mine) <= 1 / 1.3 + 1e-9
+
+
+def test_the_flat_categories_cost_as_they_must():
+    """One of two categories shown as * costs (2 - 1) / (2 - 1)."""
+    assert _loss((0, 1)) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"input": {"unit": "pateint"}}, "input.unit"),
+        ({"input": {"unit": "age"}}, "cannot have role = 'quasi'"),
+        ({"algorithm": {"name": "k-optimize"}}, "counts rows, and input.unit asks for people"),
+        ({"algorithm": {"name": "top-down"}}, "counts rows, and input.unit asks for people"),
+        ({"attack": {"group": "household"}}, "attack.group"),
+        ({"input": {"unit": "patient", "rows_per_unit": 0}}, "rows_per_unit must be at least 1"),
+        ({"input": {"rows_per_unit": 2}}, "goes with input.unit"),
+    ],
+)
+def test_refusals(change: dict[str, Any], words: str):
+    with pytest.raises(sf.SfumatoError, match=words):
+        sf.release(plan(**change), visits(20))
+
+
+def test_a_pseudonym_of_the_unit_is_refused(tmp_path: Path):
+    (tmp_path / "key").write_bytes(b"k" * 32)
+    columns = {**COLUMNS, "patient": {"role": "identifier", "pseudonym": {"key_file": str(tmp_path / "key")}}}
+    with pytest.raises(sf.PlanError, match="would link a person's rows across groups"):
+        sf.release(plan(columns=columns), visits(40))
+
+
+def test_a_forged_number_is_noticed(tmp_path: Path):
+    """One person made two, or a number that stands in two groups."""
+    sf.release(plan(), visits(80)).write(tmp_path / "b")
+    path = tmp_path / "b" / "data.csv"
+    rows = pl.read_csv(path)
+    rows.with_columns(pl.lit(rows["patient"][0]).alias("patient")).write_csv(path)
+    failing = {check.what for check in sf.verify(tmp_path / "b").checks if not check.holds}
+    assert {"nobody's number stands in two groups", "claim k-anonymity"} <= failing
+
+
+def test_attacks_are_made_on_people(tmp_path: Path):
+    """Who has nine rows is attacked no more often than others, and a group counts each of its people once."""
+    table = visits(120)
+    made = sf.release(plan({"k_anonymity": 5}, attack={"trials": 1000}), table)
+    linkage = next(one for one in made.audit.findings if one.attack == "linkage")
+    assert linkage.rate.trials <= table["patient"].n_unique()
+    assert linkage.worst <= 1 / 5 + 1e-12
+    made.write(tmp_path / "b")
+    found = sf.attack(tmp_path / "b", table, attacks=["linkage"], seed=1).findings[0]
+    assert found.rate.trials == table["patient"].n_unique()
+
+
+def test_households_are_looked_for_together():
+    """1 - prod(1 - 1/f), by hand."""
+    table = visits(120).with_columns(home=pl.col("patient").str.slice(0, 4))
+    made = sf.release(plan({"k_anonymity": 5}, attack={"trials": 1000, "group": "home"}), table)
+    found = next(one for one in made.audit.findings if one.attack == "households")
+    assert found.rate.trials == table["home"].n_unique()
+    assert found.figures["largest"] == 10
+    alone = next(one for one in made.audit.findings if one.attack == "linkage")
+    assert found.rate.value > alone.rate.value
+    assert found.limit is None
+    assert "households" not in {*sf.release(plan(attack={"trials": 50}), table).audit.skipped}
+
+
+def test_the_report_says_what_is_counted():
+    by_people = sf.release(plan(attack={"trials": 50}), visits(80)).report()
+    by_rows = sf.release(plan(input={}, attack={"trials": 50}), visits(80)).report()
+    assert "Groups are counted in people" in by_people
+    assert "every group has at least 4 people" in by_people
+    assert "Groups are counted in rows. If one person can have several rows" in by_rows
+    assert "every group has at least 4 rows" in by_rows
+
+
+def test_profile_notices_an_identifier_that_repeats(tmp_path: Path):
+    visits(60).rename({"patient": "patient_id"}).write_csv(tmp_path / "visits.csv")
+    found = sf.profile(tmp_path / "visits.csv")
+    assert found.unit == "patient_id"
+    ran = CliRunner().invoke(app, ["profile", str(tmp_path / "visits.csv"), "-o", str(tmp_path / "plan.toml")])
+    assert "patient_id repeats" in ran.output
+    drafted = sf.Plan.load(tmp_path / "plan.toml")
+    assert drafted.input.unit == "patient_id"
+    assert sf.release(drafted).prepared.people == 60  # type: ignore[attr-defined]
+    once = visits(60).unique("patient").rename({"patient": "patient_id"})
+    assert sf.profile(once).unit is None
+
+
+# Under differential privacy
+
+
+PRIVATE = {
+    "columns": {
+        "patient": {"role": "identifier"},
+        "sex": {"role": "quasi", "hierarchy": {"tree": {"any": ["f", "m"]}}},
+        "diagnosis": {"role": "target", "values": ["flu", "angina", "asthma"]},
+    },
+    "privacy": {"epsilon": 2},
+    "algorithm": {"name": "diffgen"},
+}
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("algorithm", ["diffgen", "marginals"])
+def test_neighbours_differ_by_a_person(algorithm: str, most: int, tmp_path: Path):
+    tree = {**PRIVATE, "input": {"unit": "patient", "rows_per_unit": most}, "algorithm": {"name": algorithm}}
+    made = sf.release(sf.Plan.parse(tree), visits(50))
+    assert made.write(tmp_path / "b").holds
+    manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    said = manifest["claims"][0]["parameters"]
+    assert said["neighbours"] == f"all rows of one patient added or removed, at most {most} of which are used"
+    assert Fraction(said["epsilon"]) == 2
+    manifest["plan"]["input"]["rows_per_unit"] = most + 1
+    (tmp_path / "b" / "manifest.json").write_text(dump(seal(manifest)))
+    assert not sf.verify(tmp_path / "b").holds
+
+
+@examples(30)
+@given(rows=st.lists(st.tuples(st.sampled_from("abcd?"), st.integers(0, 99)), max_size=25), most=st.integers(1, 3))
+def test_contributions_are_bounded(rows: list[tuple[str, int]], most: int):
+    """At most so many rows of each person; who is not named is somebody of their own."""
+    from sfumato.data.table import Table
+    from sfumato.workflow.loading import bounded
+
+    asked = sf.Plan.parse({**PRIVATE, "input": {"unit": "patient", "rows_per_unit": most}})
+    frame = pl.DataFrame(rows, schema={"patient": pl.String, "n": pl.Int64}, orient="row")
+    left = bounded(Table(frame=frame, missing=("?",)), asked).frame
+    before, after = (dict(one["patient"].value_counts().iter_rows()) for one in (frame, left))
+    for who, many in before.items():
+        assert after.get(who, 0) == (many if who == "?" else min(many, most))
+
+
+# Real tables
+
+
+def _checked(tree: dict[str, Any], table: pl.DataFrame, folder: Path, quasi: list[str], unit: str, k: int) -> None:
+    made = sf.release(sf.Plan.parse(tree), table)
+    assert made.write(folder / "b").holds
+    found = people_per_group(folder / "b" / "data.csv", quasi, unit)
+    assert min(found.values()) >= k
+    people = table[unit].n_unique()
+    assert len(found) < people
+
+
+MIMIC = {
+    "subject_id": {"role": "identifier"},
+    "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [10, 20, 40], "low": 0, "high": 120}},
+    "gender": {"role": "quasi", "hierarchy": FLAT},
+    "insurance": {"role": "quasi", "hierarchy": FLAT},
+}
+
+
+@pytest.mark.parametrize("which", ["flat", "diagnoses", "procedures"])
+@pytest.mark.parametrize("algorithm", ["optimal", "mondrian"])
+def test_three_tables_of_mimic(which: str, algorithm: str, tmp_path: Path):
+    flat = pl.read_csv(shared("mimic3_demo", "flat.csv"), infer_schema=False)
+    table, secret = flat.select("subject_id", "age", "gender", "insurance", "icd9_primary"), "icd9_primary"
+    if which != "flat":
+        file = {"diagnoses": "DIAGNOSES_ICD.csv", "procedures": "PROCEDURES_ICD.csv"}[which]
+        codes = pl.read_csv(shared("mimic3_demo", file), infer_schema=False)
+        known = flat.select("subject_id", "hadm_id", "age", "gender", "insurance")
+        joined = codes.rename(str.lower).join(known, on=["subject_id", "hadm_id"])
+        table, secret = joined.select("subject_id", "age", "gender", "insurance", "icd9_code"), "icd9_code"
+    tree = {
+        "input": {"unit": "subject_id"},
+        "columns": {**MIMIC, secret: {"role": "sensitive", "type": "text"}},
+        "privacy": {"k_anonymity": 5},
+        "algorithm": {"name": algorithm, **({"max_suppressed": 0.1} if algorithm == "optimal" else {})},
+    }
+    _checked(tree, table, tmp_path, ["age", "gender", "insurance"], "subject_id", 5)
+
+
+def test_sdcmicro_testdata_with_its_households(tmp_path: Path):
+    table = pl.read_csv(shared("sdcmicro", "testdata.csv"), infer_schema=False)
+    home = "ori_hid" if "ori_hid" in table.columns else table.columns[-1]
+    tree = {
+        "input": {"unit": home},
+        "columns": {
+            home: {"role": "identifier"},
+            "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [10, 20, 40], "low": 0, "high": 120}},
+            "sex": {"role": "quasi", "hierarchy": FLAT},
+            "urbrur": {"role": "quasi", "hierarchy": FLAT},
+        },
+        "privacy": {"k_anonymity": 5},
+        "algorithm": {"name": "optimal", "max_suppressed": 0.05},
+    }
+    _checked(tree, table, tmp_path, ["age", "sex", "urbrur"], home, 5)
+
+
+def test_adult_with_an_identifier_that_repeats(tmp_path: Path):
+    adult = sf.datasets.adult().head(6000)
+    who = np.random.default_rng(3).integers(0, 2500, adult.height)
+    table = adult.with_columns(person=pl.Series([f"A{n}" for n in who]))
+    columns = {
+        "person": {"role": "identifier"},
+        "age": {"role": "quasi", "hierarchy": SPAN},
+        "sex": {"role": "quasi", "hierarchy": FLAT},
+        "race": {"role": "quasi", "hierarchy": FLAT},
+        "occupation": {"role": "sensitive"},
+    }
+    tree = {
+        "input": {"unit": "person"},
+        "columns": columns,
+        "privacy": {"k_anonymity": 5},
+        "algorithm": {"name": "optimal", "max_suppressed": 0.05},
+    }
+    _checked(tree, table, tmp_path, ["age", "sex", "race"], "person", 5)
