@@ -119,7 +119,7 @@ def pictured(findings: Sequence[Finding]) -> Picture | None:
     if not findings:
         return None
     ordered = _ordered(findings)
-    left, right, step = 190.0, WIDE - 16.0, 24.0
+    left, right, step = 240.0, WIDE - 16.0, 24.0
     parts, y, threat = [], 14.0, ""
     for one in ordered:
         if one.threat != threat:
