@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import exp, log
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from sfumato.attacks.answers.noise_audit import NoiseAudit, audit_noise, audit_outputs
+from sfumato.attacks.answers.noise_audit import LEARNT, NoiseAudit, audit_noise, audit_outputs
 from sfumato.attacks.answers.noise_guesses import highest, lowest
 from sfumato.attacks.answers.noise_power import COUNTED, refuting, smallest_found
 from sfumato.data.table import Table
@@ -275,19 +276,30 @@ def test_power_is_that_of_the_definition(counted: int, declared: float, missed: 
 @examples(200)
 @given(
     each=st.integers(1, 15),
-    first=st.floats(0, 1),
-    second=st.floats(0, 1),
+    first=st.integers(0, 10_000),
+    second=st.integers(0, 10_000),
     missed=st.sampled_from([0.25, 0.05, 1e-3]),
 )
-@example(each=1, first=0.05, second=0.0, missed=0.05)
-def test_bounds_hold_for_coins_of_two_kinds(each: int, first: float, second: float, missed: float):
-    """Hoeffding's theorem, recomputed: the law of hits on both inputs, and how often their mean lies outside a bound."""
-    law = np.convolve(*(binom.pmf(np.arange(each + 1), each, one) for one in (first, second)))
-    mean, runs = (first + second) / 2, 2 * each
+@example(each=1, first=506, second=0, missed=0.05)
+def test_bounds_hold_for_coins_of_two_kinds(each: int, first: int, second: int, missed: float):
+    """Hoeffding's theorem, recomputed: the law of hits on both inputs, and how often their mean is outside a bound."""
+    law = np.convolve(*(binom.pmf(np.arange(each + 1), each, one / 10_000) for one in (first, second)))
+    mean, runs = (first + second) / 20_000, 2 * each
     above = sum(law[hits] for hits in range(runs + 1) if lowest(hits, runs, missed) > mean + 1e-12)
     below = sum(law[hits] for hits in range(runs + 1) if highest(hits, runs, missed) < mean - 1e-12)
     assert above <= missed + 1e-9
     assert below <= missed + 1e-9
+
+
+def test_the_page_states_the_power_as_it_is():
+    """The table of factors of the docs, computed anew."""
+    lines = (Path(__file__).parents[2] / "docs" / "attacks" / "noise-audit.md").read_text().split("| 4 |\n")[1]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines.split("\n\n")[0].splitlines()[1:]]
+    assert [row[0] for row in rows] == ["200", "1,000", "2,000", "8,000"]
+    for runs, *told in rows:
+        many = int(runs.replace(",", ""))
+        found = [(smallest_found(one, many - 2 * (many // LEARNT), 0.0005), one) for one in (0.1, 0.5, 1, 2, 4)]
+        assert told == ["none" if low is None else f"{low / one:.2f}" for low, one in found]
 
 
 def test_the_power_is_printed_with_the_result():

@@ -8,9 +8,9 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAYS = {
     "people_per_group": [
-        "512 visits of 150 patients",
-        "counted by rows:   smallest group 5 rows",
-        "counted by people: smallest group 5 people",
+        "480 visits of 150 patients",
+        "counted by rows: 9 rows at least, age at level 2",
+        "counted by people: 12 people at least, age at level 3",
     ],
     "baskets": [
         "coarser: alcohol, food, soft drinks",

@@ -1,4 +1,4 @@
-"""Golden G10 (document 002, table 3; errata 10 and 11): the product's graded grouping gives the paper's column k = 5."""
+"""Golden G10 (document 002, table 3; errata 10 and 11): our graded grouping gives the paper's column for k = 5."""
 
 from __future__ import annotations
 

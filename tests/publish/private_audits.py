@@ -2,12 +2,13 @@
 
 A case is a pair of neighbouring tables on which one record moves what is looked at as far as it can, the part of the
 release that tells, and the epsilon that the release itself states for it. The twin does the same with half of the noise
-that the promise needs, drawn by numpy: it spends twice what it says. ``python -m tests.publish.private_audits`` measures
-how often twins are found.
+that the promise needs, drawn by numpy: it spends twice what it says. How often twins are found is measured by
+``python -m tests.publish.private_audits``.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -306,15 +307,12 @@ def step_cases() -> list[Case]:
 
 def main(seeds: int = 20) -> None:
     """How often twins with half the noise are found, as a table."""
-    print("| audit | epsilon | runs | finds, of one noisy count | half the noise found |")
-    print("| --- | --- | --- | --- | --- |")
+    sys.stdout.write("| audit | epsilon | runs | finds, of one noisy count | half the noise found |\n")
+    sys.stdout.write("| --- | --- | --- | --- | --- |\n")
     for case in [*counts_cases(), *choice_cases(), *step_cases()]:
         found = [case.audited_twin(seed) for seed in range(seeds)]
-        times = sum(one.refuted for one in found)
-        print(
-            f"| {case.name} | {case.declared:g} | {case.runs:,} | {found[0].factor:.2f} times | {times} of {seeds} |",
-            flush=True,
-        )
+        power, times = f"{found[0].factor:.2f} times", f"{sum(one.refuted for one in found)} of {seeds}"
+        sys.stdout.write(f"| {case.name} | {case.declared:g} | {case.runs:,} | {power} | {times} |\n")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from sfumato.ground.work import Work
 from sfumato.group.cut_counts import by_value
 from sfumato.group.needs import refuse_lacking
 from sfumato.noise import noisy_counts
-from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 from sfumato.publish.diffgen import DiffGen, noisy_specializer
 from sfumato.publish.marginals import Marginals, noisy_marginals
+from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 from sfumato.testing.mechanism_kit import AUDITS, BrokenMechanism, check_neighbours, check_private
 from sfumato.workflow.catalog.lookup import catalog
 from tests.publish.private_audits import counted, diffgen_twin, marginals_twin

@@ -28,7 +28,7 @@ class GradedGrouping:
     Does not protect against: anybody who knows some numbers of the column, or how they are distributed. It is
         pseudonymization, and keeps order, spacing and correlations on purpose.
     Source: document 002, equation 2 and table 3. Its equation 1 has the inequality the wrong way round, and 0.999 for
-        every upper limit collides with numbers above 99.9 % of a category; here only the largest number of all is moved.
+        every upper limit collides with numbers above 99.9 % of a category; here only the largest of all is moved.
 
     >>> ages = GradedGrouping(limits=(15, 30, 45, 60, 75, 90), values=(1, 2, 3, 4, 5))
     >>> ages.codes([25, 30, 90]).round(3).tolist(), ages.numbers([2.0]).tolist()

@@ -60,8 +60,11 @@ class Weighted:
     """One figure, or a weighted sum of all."""
 
     name: str
+    """In words."""
     weights: Reals
+    """The weight of every figure."""
     learnt: bool = False
+    """Whether outputs decided the weights."""
 
     def of(self, outputs: Outputs) -> Reals:
         """The sums; nothing is added up where one figure decides, so that it is read as it is."""
@@ -76,6 +79,7 @@ class Looked:
     """How much single values speak for the second input; those that were not seen twice speak for none."""
 
     name: str
+    """In words."""
     figure: int
     """The figure that is looked up; -1 for whole outputs."""
     values: NDArray[Any]
@@ -83,6 +87,7 @@ class Looked:
     speaks: Reals
     """The logarithm of how much more often each came from the second input."""
     learnt: bool = True
+    """Outputs decided it."""
 
     def of(self, outputs: Outputs) -> Reals:
         """Known values as they speak, others 0."""
@@ -98,11 +103,13 @@ class Together:
     """What all figures say, each by the part of its range that it lies in, as if they were independent."""
 
     name: str
+    """In words."""
     cuts: tuple[Reals, ...]
     """For each figure, where its parts end."""
     speaks: tuple[Reals, ...]
     """For each figure, how much each of its parts speaks for the second input."""
     learnt: bool = True
+    """Outputs decided it."""
 
     def of(self, outputs: Outputs) -> Reals:
         """The sums over all figures."""

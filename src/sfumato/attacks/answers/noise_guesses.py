@@ -89,7 +89,7 @@ def _cuts(value: Reals) -> Reals:
         return found
     spread = found[np.linspace(0, len(found) - 1, MOST_CUTS // 2).astype(int)]
     dense = np.sort(value)[np.linspace(0, len(value) - 1, MOST_CUTS - MOST_CUTS // 2).astype(int)]
-    return np.unique(np.concatenate([spread, dense]))
+    return np.asarray(np.unique(np.concatenate([spread, dense])))
 
 
 def _promised(
