@@ -21,6 +21,10 @@ class Audit:
     skipped: Mapping[str, str] = field(default_factory=dict)
     """The others, with the reason."""
 
+    def __post_init__(self) -> None:
+        """Tell figures to four digits: they are sums over the people behind a release, and it may be published."""
+        object.__setattr__(self, "findings", tuple(one.rounded() for one in self.findings))
+
     def __repr__(self) -> str:
         worst = max((one.risk for one in self.findings), default=0.0)
         made = f"{len(self.findings)} attacks, gain at most {worst:.3g}, {len(self.refuted)} claims refuted"

@@ -9,7 +9,7 @@ not try anything was not tried.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from math import sqrt
 from typing import Any
@@ -92,6 +92,10 @@ class Rate:
         middle, spread = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         scale = 1 + z * z / n
         return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
+
+    def rounded(self) -> Rate:
+        """The rate to four digits, as it may be told: the rest would speak of single people."""
+        return replace(self, hits=min(_four(self.value) * self.trials, float(self.carried_out)))
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it; the rate is None where no trial was carried out."""
@@ -176,6 +180,17 @@ class Finding:
             return Outcome.INCONCLUSIVE
         return Outcome.NOT_REFUTED
 
+    def rounded(self) -> Finding:
+        """The finding with every figure to four digits."""
+        return replace(
+            self,
+            rate=self.rate.rounded(),
+            naive=self.naive.rounded(),
+            control=None if self.control is None else self.control.rounded(),
+            worst=None if self.worst is None else _four(self.worst),
+            figures={name: _four(value) for name, value in self.figures.items()},
+        )
+
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it."""
         low, high = self.risk_interval
@@ -196,3 +211,12 @@ class Finding:
             "note": self.note,
             **({"beyond": True} if self.beyond else {}),
         }
+
+
+def _four(value: float) -> float:
+    """A figure to four digits.
+
+    >>> _four(0.123456), _four(1 / 30162)
+    (0.1235, 3.315e-05)
+    """
+    return float(f"{value:.4g}")

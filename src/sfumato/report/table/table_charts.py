@@ -17,10 +17,10 @@ RISKS = (
     ("prosecutor", "prosecutor"),
     ("journalist", "journalist"),
     ("marketer", "marketer"),
-    ("unique", "unique rows"),
-    ("at_risk", "rows above 1 in 5"),
+    ("unique", "unique {}"),
+    ("at_risk", "{} above 1 in 5"),
 )
-"""The risks in the order of the page, with their labels."""
+"""The risks in the order of the page, with their labels, in which what is counted has a place."""
 
 
 def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None, noun: str = "rows") -> Picture | None:
@@ -44,11 +44,11 @@ def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None, noun: str =
     return Picture(svg=bars(rows, heads=("groups", noun), back=TRACK), words=f"Groups by size. {told}.")
 
 
-def risks(before: Risk | None, after: Risk) -> Picture:
+def risks(before: Risk | None, after: Risk, noun: str = "rows") -> Picture:
     """The five risks, before (where that may be told) and after."""
     rows, told = [], []
-    for field, name in RISKS:
-        new = getattr(after, field)
+    for field, called in RISKS:
+        name, new = called.format(noun), getattr(after, field)
         if before is None:
             rows.append(Row(label=name, back=1, front=new, figures=(share(new),)))
             told.append(f"{name} {share(new)}")

@@ -81,7 +81,7 @@ def _pictures(facts: ReportFacts, work: Work) -> Pictures:
         work.advance("report", place, len(facts.columns))
         drawn.append((one, tuple(charts.distributions(one, inside=facts.inside))))
     return Pictures(
-        risks=charts.risks(facts.risk_before, facts.risk_after),
+        risks=charts.risks(facts.risk_before, facts.risk_after, facts.noun),
         sizes=charts.class_sizes(facts.class_sizes, limit_on_size(facts), facts.noun),
         losses=charts.losses(facts.columns),
         suppression=charts.suppression(sentences.suppressed_share(facts), facts.suppressed_limit),
