@@ -16,6 +16,7 @@ from sfumato.data.files import read
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.describe.hierarchy import TOP
+from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
@@ -122,8 +123,7 @@ def bounded(table: Table, plan: Plan) -> Table:
         return table
     if unit not in table.names:
         raise unknown_column(unit, table.names, where="input.unit")
-    draw = np.random.default_rng()
-    order = pl.Series(draw.permutation(table.rows).astype(np.int64))
+    order = pl.Series(Chance().generator().permutation(table.rows).astype(np.int64))
     person = table.frame[unit].cast(pl.String)
     alone = table.is_missing(unit)
     rank = pl.DataFrame({"person": person, "order": order}).select(pl.col("order").rank("ordinal").over("person"))
