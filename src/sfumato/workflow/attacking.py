@@ -26,7 +26,7 @@ from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, nearest
 from sfumato.ground.work import Work
-from sfumato.workflow.audit import Audit
+from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.parts import Attack, AttackPart
 from sfumato.workflow.kinds import kind_stated
@@ -49,7 +49,7 @@ def attacked(
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         for title, one, column in _forms(name, part.make(asked.trials), subject):
-            why = over(work, inner) or one.fits(subject) or _unread(part, subject)
+            why = over(inner, asked.seconds) or one.fits(subject) or _unread(part, subject)
             if why:
                 skipped[title] = why
                 continue
@@ -82,13 +82,6 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
         quasi, known = attack.quasi, min(len(attack.quasi) or attack.l or every, every)
         return limit_to_tell(subject.promises, column, values=values, known=known, quasi=quasi, inferred=True)
     return None
-
-
-def over(work: Work, inner: Work) -> str:
-    """Whose time is over: that of the whole work, or that of the attacks."""
-    if work.expired:
-        return "the time was over"
-    return f"the time for attacks was over: [attack] seconds = {inner.seconds:g}" if inner.expired else ""
 
 
 def _different(subject: Subject, column: str | None) -> int:
@@ -166,7 +159,7 @@ def attack(
     subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     chance = Chance(seed=seed)
-    before = _laid_over(subject, manifest, others, table, plan, trials, chance) if others else None
+    before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
     found = attacked(subject, asked, work or Work(), chance, before)
     if known is None:
         return found
@@ -180,14 +173,16 @@ def _laid_over(
     others: list[Path],
     table: Table,
     plan: Plan | None,
-    trials: int,
+    asked: AttackPlan,
     chance: Chance,
 ) -> Callable[[Work], Audit]:
     from sfumato.workflow.composing import composed
     from sfumato.workflow.kinds.table.table_subject import behind
 
     made_from = behind(manifest, table)
-    return lambda work: composed(subject, others, made_from, plan, trials=trials, work=work, chance=chance)
+    return lambda work: composed(
+        subject, others, made_from, plan, trials=asked.trials, seconds=asked.seconds, work=work, chance=chance
+    )
 
 
 def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
