@@ -153,3 +153,13 @@ def test_the_kit():
     assert "no sensitive" in attack.fits(replace(subject, sensitive=()))
     with pytest.raises(ParameterError, match="no rows"):
         attack.run(replace(subject, release=subject.release[:0]), Chance(seed=1))
+
+
+def test_columns_of_names_are_not_read():
+    """A column with a value for everybody says nothing about anybody; nothing but the groups is left."""
+    unit = np.repeat(np.arange(600), 2)
+    counts = np.tile([1, 1], (600, 1))
+    found = Shown(counts=counts, values=("ill", "well"), unit=unit)
+    learned = mined(found, np.arange(1200)[None], unit, (1200,))
+    assert learned.columns == ()
+    assert learned.assign(Entries.of(found, unit), np.arange(1200)[None]) == pytest.approx(np.full(2400, 0.5))

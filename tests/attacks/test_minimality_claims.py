@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from sfumato.attacks.frame.promises import Closeness
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Outcome
+from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.minimality import Minimality
 from sfumato.attacks.method.refusals import View, beliefs
 from sfumato.attacks.method.refused_closeness import DRAWS, distance_to, kept_close
@@ -86,7 +88,7 @@ def two_columns(count: int, seed: int) -> Subject:
 
 
 def test_few_known_columns_are_reasoned_about_alone():
-    """The algorithm joined places for the sake of groups by place alone; classes by both columns are beside the point."""
+    """Places were joined for the sake of groups by place alone; classes by both columns are beside the point."""
     subject = two_columns(3000, seed=2)
     attack = Minimality()
     assert limit_of(attack, subject, "ill") is None, "the bets tell it"
@@ -222,3 +224,24 @@ def test_a_view_of_nothing_promised_bets_nothing():
     found = beliefs(view, together=False, classes=10, draw=np.random.default_rng(1))
     assert not found.raised.any()
     assert (view.bets_above == 1).all()
+
+
+@pytest.mark.parametrize("scope", ["class", "table"])
+def test_tables_with_too_many_beliefs_are_looked_at_in_part_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch, scope: Literal["class", "table"]
+):
+    """A refusal of a whole table needs all classes; one of a class needs that class."""
+    subject = naive_minimal([WONG] * 30, 2)
+    whole = Minimality(scope=scope).run(subject, Chance(seed=1)).figures["singled_out"]
+    monkeypatch.setattr("sfumato.attacks.method.refusals.MOST_BELIEFS", 10 * 7 * 2)
+    some = Minimality(scope=scope).run(subject, Chance(seed=1)).figures["singled_out"]
+    assert some == (pytest.approx(whole / 3) if scope == "class" else 0)
+
+
+def test_numbers_are_not_bet_on_one_by_one():
+    people = [("1.0", f"{n}") for n in range(300)]
+    subject = subject_of(people, people, 2)
+    assert Minimality().fits(subject) == (
+        "'ill' has 300 different values; single ones are bet on where there are at most 200"
+    )
+    assert "300 different values" in DeFinetti().fits(subject)

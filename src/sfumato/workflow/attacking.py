@@ -13,6 +13,7 @@ import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.disclosure.protected_values import ProtectedValues
+from sfumato.attacks.frame.assignment import different
 from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit
@@ -73,7 +74,7 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
     values: tuple[str, ...] = getattr(attack, "values", ())
     every = len(subject.quasi)
     if attack.name == Homogeneity.name:
-        return limit_to_tell(subject.promises, column, different=_different(subject, column), known=every)
+        return limit_to_tell(subject.promises, column, different=max(different(subject, column), 2), known=every)
     if attack.name in (DeFinetti.name, Foreground.name):
         return limit_to_tell(subject.promises, column, values=values, known=every, inferred=True)
     if isinstance(attack, Minimality):
@@ -82,12 +83,6 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
         quasi, known = attack.quasi, min(len(attack.quasi) or attack.l or every, every)
         return limit_to_tell(subject.promises, column, values=values, known=known, quasi=quasi, inferred=True)
     return None
-
-
-def _different(subject: Subject, column: str | None) -> int:
-    """How many different values a sensitive column shows."""
-    shown = [frame for frame in (subject.release, subject.groups) if frame is not None and column in frame.columns]
-    return shown[0][column].n_unique() if shown and column is not None else 2
 
 
 def _unread(part: AttackPart, subject: Subject) -> str:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.frame.assignment import Reals, codes_of, right, shown
+from sfumato.attacks.frame.assignment import Reals, codes_of, different, right, too_many
 from sfumato.attacks.frame.promises import Promise, about, class_size, limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Ints, Subject
 from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
@@ -79,6 +79,8 @@ class Minimality:
         if not subject.release.height:
             return "the release has no rows"
         column = self._column(subject)
+        if why := too_many(subject, column):
+            return why
         if any(self._promised(subject, column)):
             return ""
         return f"no claim bounds how frequent a value of {column!r} may be, by which he could reason"
@@ -103,11 +105,10 @@ class Minimality:
 
     def _promised(self, subject: Subject, column: str) -> tuple[list[Promise], list[Promise]]:
         """The promises about classes, and those about groups by fewer columns."""
-        different = len(shown(subject, column).values)
         mine = [one for one in subject.promises if one.column in (None, column) and one.find is None]
         close = [one for one in mine if one.closeness is not None and one.closeness.distance in READ]
         few = [one for one in mine if one.quasi or (one.known or len(subject.quasi)) < len(subject.quasi)]
-        return [*about(mine, column, different, len(subject.quasi)), *close], few
+        return [*about(mine, column, different(subject, column), len(subject.quasi)), *close], few
 
     def _views(self, subject: Subject, column: str, draw: np.random.Generator) -> list[View]:
         """The whole release, and what is seen by whoever knows fewer columns."""
