@@ -43,8 +43,8 @@ class Minimality:
 
     A trial is a bet. The naive guesser makes the same bet on anybody of the same class, for he reads the class and does
     not know the method. Where nobody is singled out, every sampled person is a trial that could not be carried out.
-    Where no limit is handed in, it is what the claims promise about the bets that he makes, on average, if they promise
-    something about each: how surely nobody infers the value.
+    Where claims are about few columns or about closeness, bounds differ from bet to bet; the limit is then what they
+    promise about the bets that he makes, on average, if they promise something about each.
 
     Needs: a claim that bounds how frequent a value may be; a release by generalization. With several values, or several
     finer tables, he takes them as independent, and the finer table whose refusal was least to be expected.
@@ -94,11 +94,16 @@ class Minimality:
 
     def limit(self, subject: Subject, column: str | None) -> Limit | None:
         """How often bets on the watched values are right at most; None where the bets themselves must tell."""
-        whole, few = self._promised(subject, column or "")
-        if few or any(one.closeness is not None for one in whole) or not whole:
+        whole, _ = self._promised(subject, column or "")
+        if not whole or self._by_bets(subject, column or ""):
             return None
         named = () if any(not one.values for one in whole) else [value for one in whole for value in one.values]
         return limit_to_tell(whole, column, values=self.values or named, known=len(subject.quasi), inferred=True)
+
+    def _by_bets(self, subject: Subject, column: str) -> bool:
+        """Whether bounds differ from bet to bet: some are about few columns, or about closeness."""
+        whole, few = self._promised(subject, column)
+        return bool(few) or any(one.closeness is not None for one in whole)
 
     def _column(self, subject: Subject) -> str:
         return self.column or subject.sensitive[0]
@@ -145,7 +150,7 @@ class Minimality:
             rate=Rate(hits=float(right(some.bets, truth).sum()), trials=trials, failed=missed, confidence=SURE),
             naive=Rate(hits=float(_same_class(views[0], some, missed)), trials=trials),
             control=self._control(subject, column, made, values),
-            limit=limit or some.limit(views),
+            limit=limit or (some.limit(views) if self._by_bets(subject, column) else None),
             worst=float(made.bets.max()) if len(made.who) else None,
             figures={
                 "believed": float(some.bets.max(axis=1).mean()) if len(some.who) else 0.0,
