@@ -43,9 +43,13 @@ def sets() -> ItemSubject:
     return ItemSubject(released=people, people=people, covers={})
 
 
+JOBS = ("confidence-bounding", {"templates": [{"column": "occupation", "value": "Sales", "limit": 0.2}]})
+"""A claim that names a value."""
 SUBJECTS: dict[str, Callable[[], Any]] = {
     "minimality": lambda: naive_minimal(random_pairs(1500, 0.3, seed=2), 2),
     "definetti": lambda: bucketized(made(2000, 1, together=True), "ill", 3, COLUMNS),
+    "foreground": lambda: bucketized(made(2000, 1, together=True), "ill", 3, COLUMNS),
+    "protected-values": lambda: replace(raw(), claims=(JOBS,)),
     "membership": lambda: census_subject(1500),
     "linkability": census_subject,
     "inference": census_subject,

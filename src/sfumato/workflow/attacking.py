@@ -13,6 +13,7 @@ import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.disclosure.protected_values import ProtectedValues
+from sfumato.attacks.frame.assignment import different
 from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit
@@ -27,7 +28,7 @@ from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, nearest
 from sfumato.ground.work import Work
-from sfumato.workflow.audit import Audit
+from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.parts import Attack, AttackPart
 from sfumato.workflow.kinds import kind_stated
@@ -53,7 +54,7 @@ def attacked(
         work.advance("attack", place, len(chosen))
         made = part.make(asked.trials)
         for title, one, column in (*_forms(name, made, subject), *_by_knowledge(name, made, subject)):
-            why = over(work, inner) or one.fits(subject) or _unread(part, subject)
+            why = over(inner, asked.seconds) or one.fits(subject) or _unread(part, subject)
             if why:
                 skipped[title] = why
                 continue
@@ -82,7 +83,7 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
     values: tuple[str, ...] = getattr(attack, "values", ())
     every = len(subject.quasi)
     if attack.name == Homogeneity.name:
-        return limit_to_tell(subject.promises, column, different=_different(subject, column), known=every)
+        return limit_to_tell(subject.promises, column, different=max(different(subject, column), 2), known=every)
     if attack.name in (DeFinetti.name, Foreground.name):
         return limit_to_tell(subject.promises, column, values=values, known=every, inferred=True)
     if isinstance(attack, Minimality):
@@ -91,19 +92,6 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
         quasi, known = attack.quasi, min(len(attack.quasi) or attack.l or every, every)
         return limit_to_tell(subject.promises, column, values=values, known=known, quasi=quasi, inferred=True)
     return None
-
-
-def over(work: Work, inner: Work) -> str:
-    """Whose time is over: that of the whole work, or that of the attacks."""
-    if work.expired:
-        return "the time was over"
-    return f"the time for attacks was over: [attack] seconds = {inner.seconds:g}" if inner.expired else ""
-
-
-def _different(subject: Subject, column: str | None) -> int:
-    """How many different values a sensitive column shows."""
-    shown = [frame for frame in (subject.release, subject.groups) if frame is not None and column in frame.columns]
-    return shown[0][column].n_unique() if shown and column is not None else 2
 
 
 def _unread(part: AttackPart, subject: Subject) -> str:
@@ -184,7 +172,7 @@ def attack(
     subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     chance = Chance(seed=seed)
-    before = _laid_over(subject, manifest, others, table, plan, trials, chance) if others else None
+    before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
     found = attacked(subject, asked, work or Work(), chance, before)
     if known is None:
         return found
@@ -198,14 +186,16 @@ def _laid_over(
     others: list[Path],
     table: Table,
     plan: Plan | None,
-    trials: int,
+    asked: AttackPlan,
     chance: Chance,
 ) -> Callable[[Work], Audit]:
     from sfumato.workflow.composing import composed
     from sfumato.workflow.kinds.table.table_subject import behind
 
     made_from = behind(manifest, table)
-    return lambda work: composed(subject, others, made_from, plan, trials=trials, work=work, chance=chance)
+    return lambda work: composed(
+        subject, others, made_from, plan, trials=asked.trials, seconds=asked.seconds, work=work, chance=chance
+    )
 
 
 def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:

@@ -10,6 +10,7 @@ from sfumato.attacks.frame.trials import Finding, Outcome
 from sfumato.bundle.attack_titles import is_named
 from sfumato.bundle.manifest import plain
 from sfumato.ground.errors import ClaimRefuted
+from sfumato.ground.work import Work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -57,6 +58,15 @@ class Audit:
                 f"({low:.1%} to {high:.1%}); ask for a stronger model, fewer quasi-identifiers, or allow more. "
                 "Nothing was written"
             )
+
+
+def over(work: Work, seconds: float) -> str:
+    """Why no further attack begins; empty while there is time. ``seconds`` is what the plan gives to attacks."""
+    if not work.expired:
+        return ""
+    if work.seconds != seconds:
+        return "the time was over"
+    return f"the time for attacks was over: [attack] seconds = {seconds:g}"
 
 
 def _refuted(broken: Sequence[Finding]) -> str:

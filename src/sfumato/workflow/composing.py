@@ -18,7 +18,7 @@ from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import SfumatoError, listed
 from sfumato.ground.work import Work
-from sfumato.workflow.audit import Audit
+from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.plan.plan import Plan
 
@@ -30,6 +30,7 @@ def composed(
     plan: Plan | None,
     *,
     trials: int,
+    seconds: float,
     work: Work,
     chance: Chance,
 ) -> Audit:
@@ -42,8 +43,8 @@ def composed(
     skipped: dict[str, str] = {}
     for number, folder in enumerate(earlier, start=1):
         title = f"{Composition.name} with bundle {number}"
-        if work.expired:
-            skipped[title] = f"the time for attacks was over: [attack] seconds = {work.seconds:g}"
+        if late := over(work, seconds):
+            skipped[title] = late
             continue
         try:
             other, left_out = _other(folder, original, plan)

@@ -105,7 +105,9 @@ class ProtectedValues:
         count, people = counted(subject, column), subject.some(PEOPLE, chance)
         watched = np.array([not self.values or value in self.values for value in count.values], np.bool_)
         looked = list(self._known(count, people, chance))
-        sure, right, blind = np.concatenate([_bets(count, people[who], at, watched) for at, who in looked], axis=1)
+        sure, right, blind = np.concatenate(
+            [_bets(count, people.filter(who), at, watched) for at, who in looked], axis=1
+        )
         bets = _surest(sure, self.trials, 1.0 if limit is None else limit.value)
         trials = min(int(bets.sum()), self.trials)
         scale = trials / max(int(bets.sum()), 1)

@@ -19,6 +19,8 @@ from sfumato.attacks.frame.subject import Ints, Subject, alike
 from sfumato.ground.errors import ParameterError
 
 Reals = NDArray[np.float64]
+MOST_VALUES = 200
+"""Of a column with more values than this, one value of one person is not bet on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,6 +43,20 @@ class Shown:
     def overall(self) -> Reals:
         """The share of each value in the whole release."""
         return np.asarray(self.counts.sum(axis=0) / max(int(self.counts.sum()), 1))
+
+
+def different(subject: Subject, column: str | None) -> int:
+    """How many different values a sensitive column shows; 0 where it is not shown."""
+    shown_in = [frame for frame in (subject.release, subject.groups) if frame is not None and column in frame.columns]
+    return shown_in[0][str(column)].n_unique() if shown_in else 0
+
+
+def too_many(subject: Subject, column: str | None) -> str:
+    """Why no single value of a column is bet on; empty if it can be."""
+    found = different(subject, column)
+    if found <= MOST_VALUES:
+        return ""
+    return f"{column!r} has {found:,} different values; single ones are bet on where there are at most {MOST_VALUES}"
 
 
 def shown(subject: Subject, column: str) -> Shown:

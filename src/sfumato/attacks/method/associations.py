@@ -17,6 +17,8 @@ from sfumato.attacks.frame.assignment import Reals, Shown
 from sfumato.attacks.frame.subject import Ints
 from sfumato.attacks.method.row_values import Entries
 
+WIDEST = 500
+"""A column with more values than this says too little about each of them, and is not read."""
 PAIRED = 150
 """Two columns are read together where they have no more combinations than this."""
 PRIOR = 20.0
@@ -33,7 +35,7 @@ class Associations:
     """For one column, or two together, the chance of each sensitive value beside each value."""
 
     columns: tuple[int, ...]
-    """Which column, or which two."""
+    """Which column, or which two; none where no column tells anything."""
     widths: tuple[int, ...]
     """How many values each has."""
     chances: Reals
@@ -112,9 +114,9 @@ def balanced(chances: Reals, slot: Ints, wanted: Reals) -> Reals:
 
 
 def mined(found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...]) -> Associations:
-    """The association that tells most, of single columns and of pairs with few combinations."""
+    """The association that tells most, of single columns and of pairs with few combinations; or none that tells."""
     pairs = [pair for pair in combinations(range(len(widths)), 2) if widths[pair[0]] * widths[pair[1]] <= PAIRED]
-    every: list[tuple[int, ...]] = [*((column,) for column in range(len(widths))), *pairs]
+    every: list[tuple[int, ...]] = [(), *((at,) for at, width in enumerate(widths) if width <= WIDEST), *pairs]
     return max((_association(found, features, unit, widths, one) for one in every), key=lambda one: one.telling)
 
 

@@ -57,7 +57,7 @@ class DeFinetti:
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
-        return unlearnable(subject)
+        return unlearnable(subject, self.column)
 
     def variants(self, subject: Subject) -> Sequence[tuple[str, DeFinetti]]:
         """On all values, and on those that claims protect more than others."""

@@ -50,7 +50,7 @@ class Foreground:
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
-        return unlearnable(subject)
+        return unlearnable(subject, self.column)
 
     def variants(self, subject: Subject) -> Sequence[tuple[str, Foreground]]:
         """On all values, and on those that claims protect more than others."""

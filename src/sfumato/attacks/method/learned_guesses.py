@@ -13,7 +13,18 @@ from typing import ClassVar, Protocol
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.frame.assignment import Reals, Shown, by_label, codes_of, homes, likely, pooled, right, shown
+from sfumato.attacks.frame.assignment import (
+    Reals,
+    Shown,
+    by_label,
+    codes_of,
+    homes,
+    likely,
+    pooled,
+    right,
+    shown,
+    too_many,
+)
 from sfumato.attacks.frame.promises import allowed
 from sfumato.attacks.frame.subject import Ints, Subject
 from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
@@ -63,10 +74,12 @@ Learn = Callable[[Shown, Ints, Ints, tuple[int, ...]], Learner]
 """From what is shown, the codes of rows by column, their units, and how many codes a column has."""
 
 
-def unlearnable(subject: Subject) -> str:
-    """Why nothing can be learned from a release; empty if something can."""
+def unlearnable(subject: Subject, column: str | None = None) -> str:
+    """Why nothing can be learned from a release about a column; empty if something can."""
     if not subject.sensitive:
         return "there is no sensitive column"
+    if why := too_many(subject, column or subject.sensitive[0]):
+        return why
     if not subject.release.height:
         return "the release has no rows"
     return "" if subject.quasi else "there is no quasi-identifier to learn from"
@@ -92,7 +105,7 @@ class _Table:
 
 def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | None, learn: Learn, how: str) -> Finding:
     """Learn, guess, and count; ``how`` is what he does, as the end of a sentence."""
-    if reason := unlearnable(subject):
+    if reason := unlearnable(subject, attack.column):
         raise ParameterError(f"subject cannot be attacked: {reason}")
     column = attack.column or subject.sensitive[0]
     table, draw = _Table.of(subject, column), chance.generator()

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.frame.assignment import Reals, codes_of, right, shown
+from sfumato.attacks.frame.assignment import Reals, codes_of, different, right, too_many
 from sfumato.attacks.frame.promises import Promise, about, class_size, limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Ints, Subject
 from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
@@ -43,8 +43,8 @@ class Minimality:
 
     A trial is a bet. The naive guesser makes the same bet on anybody of the same class, for he reads the class and does
     not know the method. Where nobody is singled out, every sampled person is a trial that could not be carried out.
-    Where no limit is handed in, it is what the claims promise about the bets that he makes, on average, if they promise
-    something about each: how surely nobody infers the value.
+    Where claims are about few columns or about closeness, bounds differ from bet to bet; the limit is then what they
+    promise about the bets that he makes, on average, if they promise something about each.
 
     Needs: a claim that bounds how frequent a value may be; a release by generalization. With several values, or several
     finer tables, he takes them as independent, and the finer table whose refusal was least to be expected.
@@ -79,6 +79,8 @@ class Minimality:
         if not subject.release.height:
             return "the release has no rows"
         column = self._column(subject)
+        if why := too_many(subject, column):
+            return why
         if any(self._promised(subject, column)):
             return ""
         return f"no claim bounds how frequent a value of {column!r} may be, by which he could reason"
@@ -92,22 +94,26 @@ class Minimality:
 
     def limit(self, subject: Subject, column: str | None) -> Limit | None:
         """How often bets on the watched values are right at most; None where the bets themselves must tell."""
-        whole, few = self._promised(subject, column or "")
-        if few or any(one.closeness is not None for one in whole) or not whole:
+        whole, _ = self._promised(subject, column or "")
+        if not whole or self._by_bets(subject, column or ""):
             return None
         named = () if any(not one.values for one in whole) else [value for one in whole for value in one.values]
         return limit_to_tell(whole, column, values=self.values or named, known=len(subject.quasi), inferred=True)
+
+    def _by_bets(self, subject: Subject, column: str) -> bool:
+        """Whether bounds differ from bet to bet: some are about few columns, or about closeness."""
+        whole, few = self._promised(subject, column)
+        return bool(few) or any(one.closeness is not None for one in whole)
 
     def _column(self, subject: Subject) -> str:
         return self.column or subject.sensitive[0]
 
     def _promised(self, subject: Subject, column: str) -> tuple[list[Promise], list[Promise]]:
         """The promises about classes, and those about groups by fewer columns."""
-        different = len(shown(subject, column).values)
         mine = [one for one in subject.promises if one.column in (None, column) and one.find is None]
         close = [one for one in mine if one.closeness is not None and one.closeness.distance in READ]
         few = [one for one in mine if one.quasi or (one.known or len(subject.quasi)) < len(subject.quasi)]
-        return [*about(mine, column, different, len(subject.quasi)), *close], few
+        return [*about(mine, column, different(subject, column), len(subject.quasi)), *close], few
 
     def _views(self, subject: Subject, column: str, draw: np.random.Generator) -> list[View]:
         """The whole release, and what is seen by whoever knows fewer columns."""
@@ -144,7 +150,7 @@ class Minimality:
             rate=Rate(hits=float(right(some.bets, truth).sum()), trials=trials, failed=missed, confidence=SURE),
             naive=Rate(hits=float(_same_class(views[0], some, missed)), trials=trials),
             control=self._control(subject, column, made, values),
-            limit=limit or some.limit(views),
+            limit=limit or (some.limit(views) if self._by_bets(subject, column) else None),
             worst=float(made.bets.max()) if len(made.who) else None,
             figures={
                 "believed": float(some.bets.max(axis=1).mean()) if len(some.who) else 0.0,

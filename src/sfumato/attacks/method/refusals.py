@@ -18,6 +18,8 @@ MOST_STEPS = 20_000_000
 """Classes that would take more steps than this are not reasoned about."""
 CLOSE_CLASSES = 60
 """Distances of parts are worked out for so many classes at most; for none where more are refused as a whole."""
+MOST_BELIEFS = 10_000_000
+"""So many beliefs at most, one for each person and value, are held at once."""
 Asked = dict[tuple[int, int], Allowed]
 """For a class and a value, what holds where its parts are fine."""
 
@@ -114,12 +116,14 @@ def beliefs(view: View, *, together: bool, classes: int, draw: np.random.Generat
     sizes = found.counts.sum(axis=1)
     whole = np.bincount(home[home >= 0], minlength=len(sizes)) == sizes
     looked = np.zeros(len(sizes), np.bool_)
-    looked[order if together else order[whole[order]][:classes]] = True
+    chosen = order if together else order[whole[order]][:classes]
+    room = np.cumsum(sizes[chosen]) * len(found.values) <= MOST_BELIEFS
+    looked[chosen[room if not together or room.all() else []]] = True
     who = np.flatnonzero((home >= 0) & looked[home])
     result, best = found.shares[home[who]], np.ones(found.counts.shape)
     shares = result.copy()
-    for finer in finer_tables(view.subject, view.subject.people[who], home[who]):
-        if together and (len(order) > classes or not (finer.sizes >= view.k).all()):
+    for finer in finer_tables(view.subject, view.subject.people[who], home[who]) if len(who) else ():
+        if together and (len(order) > classes or not looked.all() or not (finer.sizes >= view.k).all()):
             continue
         usable = np.flatnonzero(whole & looked & finer.splits(view.k))
         by_part, refused = _by_part(view, finer, usable, draw, together=together)

@@ -65,8 +65,9 @@ def kept_close(
 
     Cost: all ways to fill the parts where they are few, and else some draws.
 
+    >>> from sfumato.ground.chance import Chance
     >>> far = distance_to(np.array([0.5, 0.5]), ("a", "b"), Closeness(t=0.2, distance="variational"))
-    >>> found = kept_close(np.array([2, 2]), np.array([2, 2]), far, 0.2, np.random.default_rng(1))
+    >>> found = kept_close(np.array([2, 2]), np.array([2, 2]), far, 0.2, Chance(seed=1).generator())
     >>> round(found[0].chance, 4)  # of six ways, four give each part one of each
     0.6667
     """

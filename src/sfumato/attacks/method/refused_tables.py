@@ -68,8 +68,8 @@ def belief(sizes: tuple[int, ...], rows: int, found: Allowed, others: float = 1.
 
 def _binomial(size: int, share: float, top: int) -> Reals:
     """How likely 0, 1, ... up to ``top`` of so many rows have the value, each with the same chance."""
-    if share >= 1:
-        return np.asarray(np.arange(top + 1) == size, np.float64)
+    if share <= 0 or share >= 1:
+        return np.asarray(np.arange(top + 1) == (size if share > 0 else 0), np.float64)
     from scipy.special import gammaln
 
     rows = np.arange(top + 1)

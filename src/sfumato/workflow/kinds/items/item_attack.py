@@ -18,7 +18,7 @@ from sfumato.ground.errors import BundleError
 from sfumato.ground.work import Work
 from sfumato.group.transactions import Transactions
 from sfumato.workflow.attacking import chosen_attacks
-from sfumato.workflow.audit import Audit
+from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.catalog.lookup import catalog
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _with(
 ) -> Audit:
     """What was found, with one attack more, or with why it was not made."""
     subject, promised, made = about
-    why = "the time was over" if work.expired else attack.fits(subject)
+    why = over(work, made.plan.attack.seconds) or attack.fits(subject)
     if why:
         return replace(found, skipped={**found.skipped, name: why})
     finding = attack.threat == "re-identification"
@@ -73,8 +73,8 @@ def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, .
         work.advance("attack", place, len(known))
         if size > longest:
             continue
-        if work.expired:
-            skipped[f"{SparseSets.name}, {size} known"] = "the time was over"
+        if late := over(work, asked.seconds):
+            skipped[f"{SparseSets.name}, {size} known"] = late
             continue
         attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
         runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]

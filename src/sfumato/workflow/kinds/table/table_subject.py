@@ -55,7 +55,9 @@ def _earlier(made: TableRelease, subject: Subject, chance: Chance) -> Callable[[
     asked, plan, source = made.plan.attack, made.plan, made.prepared.source
     folders = [plan.folder / name for name in asked.earlier]
     people = Table(frame=source.texts(source.names, kept(made)), source=source.source, missing=made.published.missing)
-    return lambda work: composed(subject, folders, people, plan, trials=asked.trials, work=work, chance=chance)
+    return lambda work: composed(
+        subject, folders, people, plan, trials=asked.trials, seconds=asked.seconds, work=work, chance=chance
+    )
 
 
 def release_subject(made: TableRelease, *, control: Table | None = None) -> Subject:
