@@ -90,6 +90,7 @@ def trees_fit(manifest: Mapping[str, Any], guarded: Iterable[str], check: Callab
         for value, label in stated["rule"]["values"].items():
             if value not in missing:
                 read.setdefault(label, set()).add(value)
+        read.setdefault(TOP, set[str]().union(*read.values()))
         wrong = sorted({label for tree in trees for label, values in read.items() if _covered(tree, label) != values})
         detail = f"{len(trees)} claims" if not wrong else f"labels that cover other values: {wrong[:5]}"
         yield check(what=f"tree of {name}", holds=not wrong, detail=detail)

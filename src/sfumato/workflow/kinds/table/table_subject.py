@@ -196,6 +196,7 @@ def _subject(
         release=shown,
         quasi=schema.quasi,
         sensitive=schema.sensitive,
+        guarded=schema.guarded,
         beside=tuple(beside),
         coverage=coverage,
         people=people,
