@@ -24,6 +24,13 @@ class PublishedColumn:
     """Its part in the release."""
     kind: Kind
     """How its values are read."""
+    guarded: bool = False
+    """Whether a quasi-identifier is sensitive too."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        shown = {"name": self.name, "role": str(self.role), "type": self.kind}
+        return {**shown, "guarded": True} if self.guarded else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +81,13 @@ class Published(Brief):
         if self.apart is not None:
             del roles[self.apart.group]
             roles[self.apart.column.name] = self.apart.column.role
-        return Schema(roles=roles)
+        return Schema(roles=roles, guarded=tuple(column.name for column in self.columns if column.guarded))
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it."""
         shown: dict[str, Any] = {
             "rows": self.rows,
-            "columns": [{"name": c.name, "role": str(c.role), "type": c.kind} for c in self.columns],
+            "columns": [c.to_json() for c in self.columns],
             "missing": list(self.missing),
             "exempt_suppressed": self.exempt,
         }
@@ -95,7 +102,12 @@ class Published(Brief):
         """From a manifest, or a refusal that says what is wrong with it."""
         try:
             columns = tuple(
-                PublishedColumn(name=str(c["name"]), role=Role(c["role"]), kind=_kind(c["type"]))
+                PublishedColumn(
+                    name=str(c["name"]),
+                    role=Role(c["role"]),
+                    kind=_kind(c["type"]),
+                    guarded=bool(c.get("guarded", False)),
+                )
                 for c in content["columns"]
             )
             return cls(

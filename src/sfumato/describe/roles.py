@@ -32,6 +32,8 @@ class Schema:
 
     roles: Mapping[str, Role]
     """Column name to role."""
+    guarded: tuple[str, ...] = ()
+    """The quasi-identifiers that are sensitive too: generalized, and protected from inference."""
 
     def named(self, *roles: Role) -> tuple[str, ...]:
         """The columns that play one of these roles.

@@ -78,6 +78,33 @@ def _unruled(stated: Mapping[str, Any], missing: Iterable[str]) -> list[str]:
     return [label for label in shown if not read[label] or sizes.get(label, read[label]) != read[label]]
 
 
+def trees_fit(manifest: Mapping[str, Any], guarded: Iterable[str], check: Callable[..., Any]) -> Iterable[Any]:
+    """Every released label of a guarded column covers the same values in its claims' tree and in the recoding."""
+    missing = manifest["data"]["missing"] or ("",)
+    for name in guarded:
+        trees = [c["parameters"]["guarded"]["paths"] for c in manifest["claims"] if _about(c, name)]
+        if not trees:
+            continue
+        stated = manifest["recoding"]["columns"][name]
+        read: dict[str, set[str]] = {}
+        for value, label in stated["rule"]["values"].items():
+            if value not in missing:
+                read.setdefault(label, set()).add(value)
+        read.setdefault(TOP, set[str]().union(*read.values()))
+        wrong = sorted({label for tree in trees for label, values in read.items() if _covered(tree, label) != values})
+        detail = f"{len(trees)} claims" if not wrong else f"labels that cover other values: {wrong[:5]}"
+        yield check(what=f"tree of {name}", holds=not wrong, detail=detail)
+
+
+def _about(claim: Mapping[str, Any], name: str) -> bool:
+    return "guarded" in claim["parameters"] and claim["parameters"]["guarded"]["column"] == name
+
+
+def _covered(tree: Mapping[str, Any], label: str) -> set[str]:
+    """The values below a label."""
+    return {value for value, above in tree.items() if label in (value, *above, TOP)}
+
+
 def _described(stated: Mapping[str, Any]) -> str:
     if "level" in stated:
         return f"level {stated['level']} of {stated['of']}"

@@ -21,7 +21,7 @@ from sfumato.verification.checks import Check, Remark, rounded, same, shown
 from sfumato.verification.consistency import consistent, evidence_fits
 from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verification.judging import claim, smallest
-from sfumato.verification.losses import labels_fit, losses
+from sfumato.verification.losses import labels_fit, losses, trees_fit
 from sfumato.verification.near_unique_remarks import near_unique_remarks
 from sfumato.verification.trail_checks import trail_fits
 from sfumato.verification.verifying import member, same_columns, shape
@@ -87,7 +87,8 @@ def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[
     open_names += [c.name for c in published.columns if c.role is Role.UNIT and c.kind != "integer"]
     hidden = [c.name for c in published.columns if c.role is Role.DROP]
     yield same("identifiers that are published openly", open_names + hidden, [])
-    roles = {name: str(role) for name, role in published.schema.roles.items() if name != published.unit}
+    both: dict[str, str | list[str]] = {name: ["quasi", "sensitive"] for name in published.schema.guarded}
+    roles = {name: both.get(name, str(role)) for name, role in published.schema.roles.items() if name != published.unit}
     planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
     yield same("roles of the columns", roles, planned)
     yield same("column that tells people apart", published.unit, manifest["plan"]["input"].get("unit"))
@@ -117,6 +118,7 @@ def _counts(
     yield same("risk", rounded(known.risk(judged)), rounded(manifest["risk"]))
     yield from evidence_fits(published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
+    yield from trees_fit(manifest, published.schema.guarded, Check)
     yield from trail_fits(manifest, classes, Check)
     yield from _utility(manifest, classes, known)
 

@@ -14,6 +14,7 @@ import polars as pl
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.disclosure.protected_values import ProtectedValues
 from sfumato.attacks.frame.assignment import different
+from sfumato.attacks.frame.guarded_view import guarded_view
 from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit
@@ -53,12 +54,14 @@ def attacked(
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         made = part.make(asked.trials)
-        for title, one, column in (*_forms(name, made, subject), *_by_knowledge(name, made, subject)):
-            why = over(inner, asked.seconds) or one.fits(subject) or _unread(part, subject)
+        forms = [*_forms(name, made, subject), *_by_knowledge(name, made, subject)]
+        seen = [(*form, subject) for form in forms]
+        for title, one, column, shown in (*seen, *_by_others(name, made, subject)):
+            why = over(inner, asked.seconds) or one.fits(shown) or _unread(part, shown)
             if why:
                 skipped[title] = why
                 continue
-            found = one.run(subject, chance, limit_of(one, subject, column))
+            found = one.run(shown, chance, limit_of(one, shown, column))
             findings.append(replace(found, attack=title))
     work.advance("attack", 1, 1)
     return Audit(findings=(*findings, *more.findings), skipped=skipped)
@@ -127,6 +130,16 @@ def _by_knowledge(name: str, attack: Any, subject: Subject) -> list[tuple[str, A
         return []
     other, title = ("quasi", "quasi-identifiers") if about == "all" else ("all", "all published columns")
     return [(f"{name} by {title}", replace(attack, about=other), None)]
+
+
+def _by_others(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None, Subject]]:
+    """The attack on quasi-identifiers that are sensitive too, by who knows all the others."""
+    if name != Homogeneity.name:
+        return []
+    return [
+        (f"{name} of {column} by the others", replace(attack, column=column), column, guarded_view(subject, column))
+        for column in subject.guarded
+    ]
 
 
 def chosen_attacks(names: Iterable[str], kind: str = "table") -> dict[str, AttackPart]:

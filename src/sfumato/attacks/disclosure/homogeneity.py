@@ -132,7 +132,7 @@ class Homogeneity:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows="a person's quasi-identifiers and that she is in the release",
+            knows=f"a person's {_known(subject, column)} and that she is in the release",
             does=f"name her {column}",
             rate=found.rate,
             naive=found.naive,
@@ -141,6 +141,10 @@ class Homogeneity:
             worst=float(sure.max(initial=0)),
             figures={"surely_known": mean(sure >= SLACK), "confidence": mean(sure)},
         )
+
+
+def _known(subject: Subject, column: str) -> str:
+    return f"quasi-identifiers but {column}," if column in subject.guarded else "quasi-identifiers"
 
 
 def most_frequent(posterior: Posterior, truth: Ints) -> Reals:

@@ -56,6 +56,8 @@ class Subject(Brief):
     """The quasi-identifiers."""
     sensitive: tuple[str, ...]
     """The sensitive columns."""
+    guarded: tuple[str, ...] = ()
+    """The quasi-identifiers that are sensitive too."""
     beside: tuple[str, ...] = ()
     """The other published columns, sensitive, target and kept ones: their values are shown as they are."""
     left_out: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from sfumato.publish.bottom_up.numbers import NumberParts, is_numeric
 from sfumato.publish.bottom_up.tea import TeaIndex
 from sfumato.publish.bottom_up.trees import TreeParts
 from sfumato.publish.bottom_up.vids import PlainVids
-from sfumato.publish.lattice.reach import described, refuse_unreachable
+from sfumato.publish.lattice.reach import described, refuse_guarded_models, refuse_unreachable
 from sfumato.publish.problem import Grain, Outcome, Problem, Recoded
 from sfumato.publish.trail import Trail
 
@@ -142,6 +142,7 @@ class BottomUp:
 
 
 def _refuse(problem: Problem) -> None:
+    refuse_guarded_models(problem, "bottom-up")
     for model in problem.models:
         if not model.kept_by_merging:
             raise PlanError(

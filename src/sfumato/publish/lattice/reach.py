@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from sfumato.bundle.claims import titled
 from sfumato.ground.errors import Infeasible, PlanError
+from sfumato.models.guarded import Guarded
 from sfumato.models.judge import judge
 from sfumato.models.verdict import Model, one_class
 from sfumato.publish.problem import Problem
@@ -34,6 +35,16 @@ def refuse_models(problem: Problem, name: str) -> None:
             )
 
 
+def refuse_guarded_models(problem: Problem, name: str) -> None:
+    """Refuse models that read labels of a guarded column, where a search has none before it is done."""
+    for model in problem.models:
+        if isinstance(model, Guarded):
+            raise PlanError(
+                f"algorithm.name: {name} judges groups before their labels are named, and {described(model)} reads the "
+                f"labels of {model.column!r}, which is a quasi-identifier and sensitive; use optimal"
+            )
+
+
 def why_nothing_fits(problem: Problem) -> str:
     """The message when the whole lattice was searched in vain."""
     failing = [m for m in problem.models if not judge(m, one_class(problem.cells), problem.reading).holds]
@@ -51,7 +62,8 @@ def why_nothing_fits(problem: Problem) -> str:
 
 def described(model: Model) -> str:
     """A model with its parameters, as a person would say it."""
-    model = getattr(model, "model", model)  # where people are counted, the model that they are judged by
+    while hasattr(model, "model"):  # the model that people, or a column that is known too, are judged by
+        model = model.model
     found: dict[str, Any] = {one.name: getattr(model, one.name) for one in fields(cast("Any", model))}
     return titled(model.name, found)
 

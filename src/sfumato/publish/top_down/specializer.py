@@ -13,7 +13,7 @@ from sfumato.group.needs import refuse_lacking
 from sfumato.group.weighted_cells import JointCells
 from sfumato.models.judge import judge
 from sfumato.models.verdict import one_class
-from sfumato.publish.lattice.reach import described, refuse_unreachable, why_nothing_fits
+from sfumato.publish.lattice.reach import described, refuse_guarded_models, refuse_unreachable, why_nothing_fits
 from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.publish.top_down.demands import demands, passed_by_all
 from sfumato.publish.top_down.splits import Score
@@ -81,7 +81,8 @@ class TopDown:
 
 
 def _refuse_models(problem: Problem) -> None:
-    """Refuse models that finer labels can mend, and a population."""
+    """Refuse models that finer labels can mend or that read labels, and a population."""
+    refuse_guarded_models(problem, "top-down")
     for model in problem.models:
         if not model.kept_by_merging:
             raise PlanError(

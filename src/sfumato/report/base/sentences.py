@@ -38,6 +38,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "identifier": "identifier",
         "unit": "tells people apart",
         "quasi": "quasi-identifier",
+        "guarded": "quasi-identifier and sensitive",
         "sensitive": "sensitive",
         "target": "target",
         "keep": "kept",

@@ -15,11 +15,14 @@ from sfumato.data.formats import Format
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.group.classes import Classes
 from sfumato.models.confidence import Template
+from sfumato.models.guarded import Guarded
 from sfumato.utility.view import Metric
 from sfumato.workflow.catalog.parts import AlgorithmPart, AttackPart, Builder, MetricPart, ModelPart, Parts
 
 GROUP = "sfumato.parts"
 """The entry point group of plugins."""
+GUARDED = "guarded"
+"""Among a claim's parameters: the column that is a quasi-identifier and sensitive, and its declared tree."""
 RESERVED = ("reading", "epsilon", "domains", "ledger", "analyst", "auto", "all")
 """Words that a plan uses for something else: no part and no key of [privacy] can be called so."""
 
@@ -42,6 +45,9 @@ class Catalog:
     def model(self, name: str, parameters: Mapping[str, Any]) -> Any:
         """A model from its name and its parameters as the manifest has them."""
         part = named(name, self.models, "model")
+        if GUARDED in parameters:
+            inner = self.model(name, {key: value for key, value in parameters.items() if key != GUARDED})
+            return Guarded(model=inner, **_revived(GUARDED, parameters[GUARDED]))
         known = {one.name for one in fields(part.make)}
         if set(parameters) - known:
             raise ParameterError(f"{name} has no parameter {listed(sorted(set(parameters) - known))}")
@@ -92,7 +98,15 @@ class Catalog:
     def explained(self, name: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
         """What a model means and what it does not protect against, with its parameters."""
         part = named(name, self.models, "model")
-        return part.meaning.format_map(parameters), part.limits.format_map(parameters)
+        meaning, limits = part.meaning.format_map(parameters), part.limits.format_map(parameters)
+        if GUARDED in parameters:
+            column = parameters[GUARDED]["column"]
+            meaning += (
+                f" Here a group is all rows that agree in the other quasi-identifiers, and a label of {column} counts "
+                "evenly for every value that it covers."
+            )
+            limits += f" It does not hold for who knows which of the values below a label of {column} are frequent."
+        return meaning, limits
 
 
 def named(name: str, known: Mapping[str, Any], where: str) -> Any:
@@ -103,7 +117,9 @@ def named(name: str, known: Mapping[str, Any], where: str) -> Any:
 
 
 def parameters(model: Any) -> dict[str, Any]:
-    """A model's parameters as the manifest has them."""
+    """A model's parameters as the manifest has them; of a guarded column also the tree that they are judged by."""
+    if isinstance(model, Guarded):
+        return {**parameters(model.model), GUARDED: plain({"column": model.column, "paths": dict(model.paths)})}
     found: dict[str, Any] = plain(asdict(model))
     return found
 

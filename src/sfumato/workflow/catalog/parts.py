@@ -27,13 +27,17 @@ class Context:
     quasi: tuple[str, ...]
     """The quasi-identifiers."""
     sensitive: tuple[str, ...]
-    """The sensitive columns."""
+    """The sensitive columns, those among them that are quasi-identifiers too."""
     published: tuple[str, ...]
     """Every column that is published."""
     paths: Callable[[str], Ancestors]
     """The hierarchy of a sensitive column, as value to labels above it."""
     costs: Callable[[str, str | None], Costs]
     """The cost matrix of a sensitive column, from a named file."""
+    guarded: tuple[str, ...] = ()
+    """The quasi-identifiers that are sensitive too."""
+    tree: Callable[[str], Ancestors] | None = None
+    """The declared tree of one of these."""
 
 
 Builder = Callable[[Any, str, Context], Sequence[Any]]

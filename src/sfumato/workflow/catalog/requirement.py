@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
+from sfumato.models.guarded import Guarded, refuse_unfit
 from sfumato.workflow.catalog.lookup import Catalog
 from sfumato.workflow.catalog.parts import Context
 from sfumato.workflow.plan.plan_table import Keys
@@ -30,12 +31,21 @@ def requirement(
     for key, build in builders.items():
         for spec, path in _several(privacy.get(key), keys.at(key)):
             try:
-                models.extend(build(spec, path, context))
+                models.extend(_guarded(model, context) for model in build(spec, path, context))
             except ParameterError as error:
                 raise PlanError(f"{path}: {error}") from error
     if not models:
         raise PlanError(f"privacy: no requirement is named; use one or more of {listed(builders, most=20)}")
     return tuple(models)
+
+
+def _guarded(model: Any, context: Context) -> Any:
+    """The model about what other columns tell, where it names a column that is a quasi-identifier too."""
+    named = [column for column in model.columns if column in context.guarded]
+    if not named or context.tree is None:
+        return model
+    refuse_unfit(model, named[0])
+    return Guarded(model=model, column=named[0], paths=context.tree(named[0]))
 
 
 def refuse_keys(privacy: Mapping[str, Any], known: Sequence[str], otherwise: str) -> None:

@@ -23,7 +23,7 @@ def schema_of(plan: Plan, names: Sequence[str], open_columns: Sequence[str] = ()
         if name not in names:
             raise unknown_column(name, names, where=f"columns.{name}")
     roles = {name: plan.columns[name].role if name in plan.columns else Role.DROP for name in names}
-    schema = Schema(roles=roles)
+    schema = Schema(roles=roles, guarded=tuple(n for n in names if n in plan.columns and plan.columns[n].guarded))
     if len(schema.named(Role.TARGET)) > 1:
         raise PlanError(f"columns: only one column can be the target, not {', '.join(schema.named(Role.TARGET))}")
     if not schema.quasi:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,14 +11,17 @@ from sfumato.data.clock import Clock
 from sfumato.data.grid import Grid
 from sfumato.data.long import Long
 from sfumato.data.trajectories import checked_mark
+from sfumato.describe.domains import Categories
 from sfumato.describe.roles import Role
-from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.ground.errors import ParameterError, PlanError, listed
 from sfumato.workflow.plan.builders import builder, builder_tree
 from sfumato.workflow.plan.plan_table import Keys
 
 Tree = Mapping[str, Any]
 TYPES = ("text", "category", "integer", "real", "date", "set", "trajectory")
 REPEATS = ("first", "keep")
+BOTH = ("quasi", "sensitive")
+"""The two roles that one column can have at once."""
 ITEMIZED = ("set", "trajectory")
 """The types whose cells hold several items."""
 
@@ -38,7 +41,7 @@ class ColumnPlan:
     """What one column is."""
 
     role: Role
-    """Its part in the release."""
+    """Its part in the release; given as ("quasi", "sensitive") it is a quasi-identifier that is ``guarded``."""
     type: str | None = None
     """How its values are read; inferred when absent."""
     hierarchy: Tree | None = None
@@ -57,10 +60,17 @@ class ColumnPlan:
     """Of the same place read several times in a row: the first reading counts, or all are kept."""
     long: LongPlan | None = None
     """Where the items stand one in a row, if they do."""
+    guarded: bool = False
+    """Whether a quasi-identifier is sensitive too: generalized, and protected from inference."""
 
     def __post_init__(self) -> None:
         """Turn roles and builders into what a plan file says."""
-        object.__setattr__(self, "role", Role(self.role))
+        given_role: Any = self.role
+        if isinstance(given_role, list | tuple):
+            role, guarded = roles(given_role, "role")
+            object.__setattr__(self, "guarded", guarded or self.guarded)
+            given_role = role
+        object.__setattr__(self, "role", Role(given_role))
         for name in ("hierarchy", "time_hierarchy"):
             given: Any = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
@@ -72,10 +82,12 @@ class ColumnPlan:
             tree: Tree | None = getattr(self, key)
             if tree is not None and "file" not in tree:
                 builder(tree, f"columns.{name}.{key}", folder)
+        if self.guarded:
+            _refuse_unguarded(self, name, folder)
 
     def public(self) -> dict[str, Any]:
         """As the manifest shows it: without any path, and without values that are not declared."""
-        shown: dict[str, Any] = {"role": str(self.role)}
+        shown: dict[str, Any] = {"role": list(BOTH) if self.guarded else str(self.role)}
         if self.type:
             shown["type"] = self.type
         if self.type in ITEMIZED:
@@ -102,7 +114,11 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
     )  # fmt: skip
     if "role" not in keys.table:
         raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
-    role = Role(keys.one_of("role", tuple(Role), "keep"))
+    several = keys.table["role"]
+    if isinstance(several, list | tuple):
+        role, guarded = roles(several, keys.at("role"))
+    else:
+        role, guarded = Role(keys.one_of("role", tuple(Role), "keep")), False
     kind = keys.one_of("type", TYPES, "text") if "type" in keys.table else None
     _refuse_strangers(keys, kind)
     separator = str(keys.text("separator", "|"))
@@ -124,7 +140,49 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
         mark=mark,
         repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
         long=long,
+        guarded=guarded,
     )
+
+
+def roles(given: Sequence[Any], path: str) -> tuple[Role, bool]:
+    """The role of a column that is given several, and whether it is guarded; only one combination means something.
+
+    >>> roles(["sensitive", "quasi"], "columns.disease.role")
+    (<Role.QUASI: 'quasi'>, True)
+    """
+    if sorted(map(str, given)) != sorted(BOTH):
+        raise PlanError(
+            f"{path}: {listed(list(map(str, given)))} cannot be one column's roles; name one of {', '.join(Role)}, or "
+            '["quasi", "sensitive"] for a quasi-identifier that must not be inferred either'
+        )
+    return Role.QUASI, True
+
+
+def refuse_guarded(columns: Mapping[str, ColumnPlan], kind: str) -> None:
+    """Refuse columns with both roles in a kind of release that has no use for them."""
+    for name, column in columns.items():
+        if column.guarded:
+            raise PlanError(
+                f'columns.{name}.role = ["quasi", "sensitive"] is for releases of tables with models of inference; '
+                f"{kind} has none about such a column; use 'quasi' or 'sensitive'"
+            )
+
+
+def _refuse_unguarded(column: ColumnPlan, name: str, folder: Path) -> None:
+    """Refuse a column with both roles whose labels do not say, in public, which values they cover."""
+    if column.role is not Role.QUASI:
+        raise PlanError(f"columns.{name}.guarded: only a quasi-identifier can be guarded, not role = '{column.role}'")
+    if column.type in ITEMIZED:
+        raise PlanError(f'columns.{name}.role = ["quasi", "sensitive"]: a column of type {column.type} cannot be both')
+    tree = column.hierarchy
+    if tree is not None and "file" in tree:
+        return
+    made = None if tree is None else builder(tree, f"columns.{name}.hierarchy", folder).declared()
+    if not isinstance(made, Categories) or not made.paths:
+        raise PlanError(
+            f'columns.{name}.role = ["quasi", "sensitive"] needs a declared tree of categories as its hierarchy (file, '
+            "tree, bundled or groups): what a label tells is counted over the values that it covers"
+        )
 
 
 def _refuse_strangers(keys: Keys, kind: str | None) -> None:

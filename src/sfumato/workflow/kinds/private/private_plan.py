@@ -11,6 +11,7 @@ from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.verification.private_checks import COUNT
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.options import configured
+from sfumato.workflow.plan.column_plan import refuse_guarded
 from sfumato.workflow.plan.plan import Plan
 
 KEYS = ("epsilon", "domains", "ledger", "analyst")
@@ -23,6 +24,7 @@ _MARGINALS = "Chosen by auto: no column has sets, and noisy marginals keep most 
 def check(plan: Plan) -> None:
     """Refuse unknown names and options, before anything is paid."""
     private_algorithm(plan)
+    refuse_guarded(plan.columns, "a private release")
     if COUNT in plan.columns and plan.columns[COUNT].role in (Role.QUASI, Role.TARGET):
         raise PlanError(f"columns.{COUNT}: a private release calls its counts so; rename the column")
 

@@ -18,6 +18,7 @@ from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.table.preparing import prepare
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.attack_plan import AttackPlan
+from sfumato.workflow.plan.column_plan import refuse_guarded
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.walk import release
 
@@ -62,6 +63,7 @@ def study_dimensions(plan: Plan, frame: object, *, order: Order, work: Work) -> 
     table = marked(load_table(plan, frame, plan.input.path), plan)
     prepared = prepare(plan, table, None, catalog())
     quasi = prepared.schema.quasi
+    refuse_guarded(plan.columns, "a study of dimensions, which leaves columns out,")
     asked = max(asked_k(prepared.problem.models), 2)
     done: list[None] = []
 

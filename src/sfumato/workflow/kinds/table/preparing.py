@@ -91,7 +91,10 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     refuse_nested(plan, source, schema)
     source, dropped = without_missing(plan, source, schema)
     kinds: dict[str, Any] = {name: column.type for name, column in plan.columns.items()}
-    models = requirement(plan.privacy, _context(plan, source, schema, kinds), parts, beside=READING)
+    context = _context(plan, source, schema, kinds)
+    for name in schema.guarded:
+        context.paths(name)
+    models = requirement(plan.privacy, context, parts, beside=READING)
     wanted = tuple(dict.fromkeys([*schema.named(Role.SENSITIVE, Role.TARGET), *(c for m in models for c in m.columns)]))
     domains = {name: source.domain(name, kinds[name]) for name in (*schema.quasi, *wanted)}
     refuse_stars(source.source, [domains[name] for name in schema.quasi])
@@ -234,10 +237,12 @@ def _context(plan: Plan, source: CellSource, schema: Schema, kinds: Mapping[str,
 
     return Context(
         quasi=schema.quasi,
-        sensitive=schema.sensitive,
+        sensitive=(*schema.sensitive, *schema.guarded),
         published=schema.named(Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP),
         paths=paths,
         costs=lambda column, file: read_costs(plan.folder, file),
+        guarded=schema.guarded,
+        tree=paths,
     )
 
 

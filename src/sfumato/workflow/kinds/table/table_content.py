@@ -188,7 +188,7 @@ def _quasi(made: TableRelease, name: str, *, exact: bool) -> ColumnFacts:
         before = after
     return ColumnFacts(
         name=name,
-        role="quasi",
+        role="guarded" if name in made.prepared.schema.guarded else "quasi",
         done=_done(number, height, _climbed(stated["labels"], counts, height), stated.get("form", "levels")),
         level=number,
         height=height,
@@ -246,7 +246,11 @@ def summary(made: TableRelease) -> Summary:
     shown = facts(made, inside=False, exact=True)
     lines = (told(shown),)
     smallest = int(made.prepared.problem.cells.project(made.prepared.schema.quasi)[0].by_people().sizes.min())
-    columns = [(f"different {c.name}", c.distinct_before, c.distinct_after) for c in shown.columns if c.role == "quasi"]
+    columns = [
+        (f"different {c.name}", c.distinct_before, c.distinct_after)
+        for c in shown.columns
+        if c.role in ("quasi", "guarded")
+    ]
     rows_kept = ("rows", shown.rows_before, shown.rows_after)
     changes = (rows_kept, ("smallest group", smallest, min(made.smallest_class.values())), *columns)
     if made.levels is None:

@@ -10,7 +10,7 @@ from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
 from sfumato.models.judge import READINGS
 from sfumato.workflow.attacking import refuse_attacks
-from sfumato.workflow.catalog.lookup import Catalog, catalog, named, parameters
+from sfumato.workflow.catalog.lookup import GUARDED, Catalog, catalog, named, parameters
 from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.catalog.parts import AlgorithmPart, Ancestors, Context, Costs
 from sfumato.workflow.catalog.requirement import refuse_keys, requirement
@@ -62,12 +62,15 @@ def check_requirement(plan: Plan, privacy: Mapping[str, Any], parts: Catalog) ->
     def columns(*wanted: Role) -> tuple[str, ...]:
         return tuple(name for name, role in roles.items() if role in wanted)
 
+    guarded = tuple(name for name, column in plan.columns.items() if column.guarded)
     context = Context(
         quasi=columns(Role.QUASI),
-        sensitive=columns(Role.SENSITIVE),
+        sensitive=(*columns(Role.SENSITIVE), *guarded),
         published=columns(*PUBLISHED),
         paths=_later_paths,
         costs=_later_costs,
+        guarded=guarded,
+        tree=_later_paths,
     )
     try:
         requirement(privacy, context, parts, beside=READING)
@@ -108,10 +111,12 @@ def asked(
     stated = _Stated(claims)
     context = Context(
         quasi=schema.quasi,
-        sensitive=schema.sensitive,
+        sensitive=(*schema.sensitive, *schema.guarded),
         published=schema.named(*PUBLISHED),
         paths=lambda column: {value: tuple(above) for value, above in stated.next(column, "paths")["paths"].items()},
         costs=lambda column, file: _costs(stated.next(column, "costs")),
+        guarded=schema.guarded,
+        tree=lambda column: _tree(claims, column),
     )
     models = requirement(plan["privacy"], context, catalog(), beside=READING)
     return [(model.name, parameters(model)) for model in models]
@@ -130,6 +135,15 @@ class _Stated:
                 del self.left[place]
                 return found
         raise PlanError(f"the manifest's claims have no {name} for column {column!r}")
+
+
+def _tree(claims: list[Mapping[str, Any]], column: str) -> Ancestors:
+    """The tree over a guarded column: that of the first claim about it, so that all must have the same."""
+    for claim in claims:
+        found = claim["parameters"].get(GUARDED)
+        if found is not None and found["column"] == column:
+            return {value: tuple(above) for value, above in found["paths"].items()}
+    raise PlanError(f"the manifest's claims have no tree for column {column!r}")
 
 
 def _costs(found: Mapping[str, Any]) -> Costs:

@@ -197,7 +197,9 @@ def _published(
         hidden = PublishedColumn(name=buckets.column, role=Role.SENSITIVE, kind=domains[buckets.column].kind)
         apart = Apart(group=buckets.name, column=hidden)
     return Published(
-        columns=tuple(PublishedColumn(name=n, role=roles[n], kind=kinds[n]) for n in rows.columns),
+        columns=tuple(
+            PublishedColumn(name=n, role=roles[n], kind=kinds[n], guarded=n in schema.guarded) for n in rows.columns
+        ),
         apart=apart,
         rows=rows.height,
         missing=prepared.source.missing,

@@ -198,6 +198,7 @@ def _subject(
         release=shown,
         quasi=schema.quasi,
         sensitive=schema.sensitive,
+        guarded=schema.guarded,
         beside=tuple(beside),
         coverage=coverage,
         people=people,
