@@ -63,6 +63,24 @@ MODELS: list[tuple[Any, Any, Any, tuple[str, ...]]] = [
 ]
 
 
+def test_the_worked_example_of_the_docs():
+    """docs/theory/l-diversity.md, a column that is known too."""
+    tree = {"flu": ("lung",), "asthma": ("lung",), "tb": ("lung",), "ulcer": ("gut",), "colic": ("gut",)}
+    classes = classes_of({"zip": ["1"] * 6, "ill": ["lung"] * 4 + ["gut"] * 2}, quasi=["zip", "ill"])
+    wanted: list[tuple[Any, float]] = [
+        (DistinctLDiversity(l=5, column="ill"), 5),
+        (EntropyLDiversity(l=4.9, column="ill"), 4.953),
+        (RecursiveLDiversity(c=1, l=2, column="ill"), 2 / 7),
+        (SimpleLDiversity(l=4, column="ill"), 2 / 9),
+    ]
+    for model, reached in wanted:
+        found = on(model, tree).check(classes)
+        assert found.holds
+        assert found.reached == pytest.approx(reached, abs=5e-4)
+    plain = classes_of({"zip": ["1"] * 6, "ill": ["flu"] * 4 + ["ulcer"] * 2}, quasi=["zip", "ill"])
+    assert on(SimpleLDiversity(l=4, column="ill"), tree).check(plain).reached == pytest.approx(2 / 3)
+
+
 def table(rows: Any, names: tuple[str, ...]) -> Classes:
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     made = Table(frame=frame)

@@ -128,11 +128,7 @@ def fewer_entries(content: dict[str, Any]) -> None:
 
 
 def invented_item(content: dict[str, Any]) -> None:
-    content["recoding"]["columns"]["path"]["coarser"]["q@9"] = 3
-
-
-def impossible_loss(content: dict[str, Any]) -> None:
-    content["utility"]["lost_frequent_sets"] = 1.5
+    content["recoding"]["columns"]["path"]["coarser"].append("q@9")
 
 
 def invented_attack(content: dict[str, Any]) -> None:
@@ -165,7 +161,6 @@ def no_kind(content: dict[str, Any]) -> None:
         open_identifier,
         fewer_entries,
         invented_item,
-        impossible_loss,
         invented_attack,
         unknown_model,
         no_columns,
@@ -185,3 +180,10 @@ def test_a_manifest_of_another_kind_is_refused(copy: Path):
 def test_a_stranger_in_the_folder_is_noticed(copy: Path):
     (copy / "notes.txt").write_text("raw")
     assert "files that do not belong here" in caught(copy)
+
+
+def test_a_loss_that_nobody_can_compute_again_is_named(copy: Path):
+    """What was lost is measured against the original; a forger who states it all the same is not believed."""
+    reseal(copy, lambda content: content.update(utility={"lost_frequent_sets": 0.0}))
+    told = {one.path: one.why for one in sf.verify(copy).stated}
+    assert told["utility/lost_frequent_sets"] == "it is measured against the original"
