@@ -36,6 +36,11 @@ def raw() -> Subject:
     return raw_subject(people, QUASI, ("occupation", "hours-per-week"), control=census(1500, seed=2), trees=trees)
 
 
+def homes(people: pl.DataFrame) -> pl.DataFrame:
+    """Three neighbours in the table live together."""
+    return people.with_columns(home=(pl.int_range(pl.len()) // 3).cast(pl.String))
+
+
 def sets() -> ItemSubject:
     """Baskets published as they are."""
     draw = np.random.default_rng(1)
@@ -50,6 +55,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "definetti": lambda: bucketized(made(2000, 1, together=True), "ill", 3, COLUMNS),
     "foreground": lambda: bucketized(made(2000, 1, together=True), "ill", 3, COLUMNS),
     "protected-values": lambda: replace(raw(), claims=(JOBS,)),
+    "households": lambda: replace(raw(), people=homes(raw().people), together="home"),
     "membership": lambda: census_subject(1500),
     "linkability": census_subject,
     "inference": census_subject,

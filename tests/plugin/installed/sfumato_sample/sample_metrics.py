@@ -19,7 +19,7 @@ class WorstColumn:
     direction: ClassVar[Direction] = "lower"
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]] = ("steps",)
 
     def measure(self, view: View) -> float:
         return self.loss(view).value
