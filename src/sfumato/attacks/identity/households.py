@@ -27,7 +27,7 @@ class Households:
     Needs: ``[attack] group``, the column that tells who belongs together; any group of people that others know as one
         will do (a school class, a practice).
     Does not show: what the rows of a household have in common. Models that count people one by one promise nothing
-        about groups, so there is no limit.
+        about groups.
     Source: Templ, Meindl and Kowarik 2013, Introduction to statistical disclosure control: hierarchical (household)
         risk, as in sdcMicro.
     """
@@ -73,12 +73,11 @@ class Households:
             does="pick the row of one of them",
             rate=Rate(hits=float((1.0 - left).sum()), trials=len(chosen), failed=int((~found).sum())),
             naive=Rate(hits=float(guesses.sum()), trials=len(chosen), exact=True),
-            limit=None,
+            limit=limit,
             worst=float((1.0 - left).max()) if len(chosen) else None,
             figures={
                 "largest": float(sizes.max(initial=0)),
                 "mean_size": float(sizes.mean()) if len(chosen) else 0.0,
             },
             note="models count people one by one and promise nothing about groups",
-            beyond=True,
         )
