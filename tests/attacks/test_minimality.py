@@ -110,7 +110,7 @@ def test_an_algorithm_that_is_not_minimal_gives_nothing_away():
 @given(data=st.data(), sizes=st.lists(st.integers(1, 4), min_size=1, max_size=3))
 def test_beliefs_are_those_of_counting_all_ways(data: st.DataObject, sizes: list[int]):
     rows = data.draw(st.integers(1, sum(sizes)))
-    most = [data.draw(st.integers(0, size)) for size in sizes]
+    most = [data.draw(st.integers(-1, size)) for size in sizes]
     part = np.repeat(np.arange(len(sizes)), sizes)
     ways = [np.bincount(part[list(way)], minlength=len(sizes)) for way in combinations(range(sum(sizes)), rows)]
     fine = [way for way in ways if (way <= most).all()]

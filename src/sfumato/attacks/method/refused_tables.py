@@ -36,6 +36,8 @@ def allowed(sizes: tuple[int, ...], rows: int, most: tuple[int, ...]) -> Allowed
     >>> round(found.chance, 4), found.expected.round(4).tolist()
     (0.9524, [0.4762, 1.4286])
     """
+    if min(most) < 0:  # a part with fewer rows than values are asked for: refused, whatever they are
+        return Allowed(chance=0.0, expected=np.zeros(len(sizes)))
     share = rows / sum(sizes)
     pieces = [_binomial(size, share, min(top, rows, size)) for size, top in zip(sizes, most, strict=True)]
     before, after = _products(pieces, rows), _products(pieces[::-1], rows)[::-1]
