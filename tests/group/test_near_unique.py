@@ -24,7 +24,7 @@ def literal(cells: list[str | None], role: Role, k: int) -> int | None:
     holes = {None, "?"} | ({"*"} if role is Role.QUASI else set())
     rare = sum(1 for cell in cells if cell not in holes and sum(1 for other in cells if other == cell) < k)
     flagged = rare > 0 and Fraction(rare, len(cells)) >= Fraction(1, 20) and len(cells) >= k
-    return rare if flagged and role not in (Role.IDENTIFIER, Role.DROP) else None
+    return rare if flagged and role not in (Role.IDENTIFIER, Role.UNIT, Role.DROP) else None
 
 
 @examples(150)

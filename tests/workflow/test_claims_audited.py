@@ -272,7 +272,11 @@ def test_bundles_without_a_common_illness_tell_nothing(tmp_path: Path):
     assert sf.release(other, table.rename({"ill": "pay"})).write(tmp_path / "pays").holds
     found = audit(tmp_path / "ages", table, attacks=["linkage"], earlier=[tmp_path / "pays", tmp_path / "zips"])
     assert "no sensitive column in common" in found.skipped["composition with bundle 1"]
-    assert [one.attack for one in found.findings] == ["linkage", "composition with bundle 2"]
+    assert [one.attack for one in found.findings] == [
+        "linkage",
+        "linkage by all published columns",
+        "composition with bundle 2",
+    ]
 
 
 def test_the_command_line_takes_earlier_bundles(
@@ -297,7 +301,11 @@ def test_the_command_line_takes_earlier_bundles(
 
     code, told = run("--earlier", tmp_path / "zips", "--seed", 1)
     assert code == 0
-    assert [one["attack"] for one in told["attacks"]] == ["linkage", "composition with bundle 1"]
+    assert [one["attack"] for one in told["attacks"]] == [
+        "linkage",
+        "linkage by all published columns",
+        "composition with bundle 1",
+    ]
     assert told["attacks"][1]["target"]["rate"] == 1.0
     code, told = run("--earlier", tmp_path / "nowhere")
     assert code == 2
