@@ -63,7 +63,7 @@ def test_two_tables_and_nothing_beside(bundle: Path):
 
 def test_the_report_compares_with_the_original_as_it_was():
     frame = pl.concat([PATIENTS, PATIENTS])
-    shown = facts(sf.release(plan(), frame), inside=False)
+    shown = facts(sf.release(plan(), frame), inside=True)
     assert shown.risk_before.prosecutor == 0.5
     assert shown.risk_after.prosecutor == 0.5
 
