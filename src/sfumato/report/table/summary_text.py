@@ -21,7 +21,7 @@ def summary(facts: ReportFacts) -> str:
         suppressed(facts),
         _people(facts),
         _smallest(facts),
-        *_risks(facts.risk_before, facts.risk_after),
+        *_risks(facts.risk_before, facts.risk_after, facts.noun),
         *(_loss(one) for one in facts.utility if one.chosen),
         _columns(facts),
         f"Found by {facts.algorithm}. {searched(facts)}",
@@ -50,11 +50,11 @@ def _people(facts: ReportFacts) -> str:
     )
 
 
-def _risks(before: Risk | None, after: Risk) -> list[str]:
+def _risks(before: Risk | None, after: Risk, noun: str) -> list[str]:
     was = ("", "") if before is None else (f"{odds(before.prosecutor)} before, ", f"{share(before.marketer)} before, ")
     return [
         f"Highest chance to pick a person's row: {was[0]}{odds(after.prosecutor)} after.",
-        f"Rows matched rightly on average: {was[1]}{share(after.marketer)} after.",
+        f"{noun.capitalize()} matched rightly on average: {was[1]}{share(after.marketer)} after.",
     ]
 
 
