@@ -73,6 +73,7 @@ _ITEMS = (
     *_of("declared", "the hierarchy that the publisher declared", "recoding/columns/*"),
 )
 _PRIVATE = (
+    *_of("declared", "what the parts of the ledger are called", "ledger*what"),
     *_of("recomputed", "by adding up its parts", "ledger*"),
     *_of("declared", "the domains that the publisher declared", "domains*"),
     *_of("stated", "noisy choices of the mechanism, covered by epsilon", "recoding/*", "search/*"),
