@@ -19,6 +19,7 @@ import sfumato as sf
 from measure import table
 from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.frame.trials import Finding, Outcome
+from sfumato.bundle.attack_titles import is_named
 from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
@@ -171,9 +172,9 @@ def figure(one: Finding | None, name: str) -> str:
 
 
 def _titles(name: str, found: Sequence[Measured]) -> list[str]:
-    """An attack, and the same attack on other columns where it was made."""
+    """An attack in every form in which it was made; none where it fits no release."""
     made = dict.fromkeys(one.attack for audit in found for one in audit.found.findings)
-    return [name, *(title for title in made if title.startswith(f"{name} by "))]
+    return [title for title in made if is_named(title, name)]
 
 
 def tables(found: Sequence[Measured], people: int, control: int) -> list[str]:
