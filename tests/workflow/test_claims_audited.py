@@ -279,6 +279,27 @@ def test_bundles_without_a_common_illness_tell_nothing(tmp_path: Path):
     ]
 
 
+def test_people_with_several_rows_are_laid_over_each_other_once(tmp_path: Path):
+    """Everybody has three rows: the attack is made on each person once, by one row in both bundles."""
+    table = pl.concat([grid(30).with_columns(who=pl.int_range(pl.len()).cast(pl.String))] * 3)
+    tree = {"role": "quasi", "hierarchy": {"kind": "flat"}}
+
+    def plan(column: str, **attack: Any) -> sf.Plan:
+        said = {
+            "input": {"unit": "who"},
+            "columns": {column: tree, "ill": {"role": "sensitive"}, "who": {"role": "identifier"}},
+            "privacy": {"k_anonymity": 2},
+            "algorithm": {"name": "optimal", "seed": 1},
+            "attack": attack or {"run": False},
+        }
+        return sf.Plan.parse(said, folder=tmp_path)
+
+    assert sf.release(plan("zip"), table).write(tmp_path / "zips").holds
+    made = sf.release(plan("age", attacks=["homogeneity"], earlier=["zips"]), table)
+    both = next(one for one in made.audit.findings if one.attack == "composition with bundle 1")
+    assert (both.rate.value, both.rate.trials) == (1.0, 120)
+
+
 def test_the_command_line_takes_earlier_bundles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -20,6 +20,7 @@ from sfumato.ground.errors import SfumatoError, listed
 from sfumato.ground.work import Work
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.kinds import kind_stated
+from sfumato.workflow.kinds.table.one_each import one_each
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -51,7 +52,7 @@ def composed(
         except SfumatoError as error:
             skipped[title] = str(error)
             continue
-        people = _people(subject, other, original)
+        people = _people(subject, other, original, chance)
         shared: list[str | None] = [column for column in subject.sensitive if column in other.sensitive]
         for column in shared or [None]:
             attack = Composition(column=column, trials=trials)
@@ -77,19 +78,24 @@ def _other(folder: Path, original: Table, plan: Plan | None) -> tuple[Subject, l
     return found, [str(one["name"]) for one in lost if one["role"] == "quasi"]
 
 
-def _people(subject: Subject, other: Subject, original: Table) -> Subject:
+def _people(subject: Subject, other: Subject, original: Table, chance: Chance) -> Subject:
     """The release with everything that the original tells about its people; control people lack what they lack."""
-    names = [name for name in other.quasi if name not in subject.people.columns]
-    if original.rows != subject.people.height:
-        return subject
-    more = [original.column(name).texts for name in names]
+    people = _known(subject, [name for name in other.quasi if name not in subject.people.columns], original, chance)
     control = subject.control
     lacking = control is not None and not set(other.quasi) <= set(control.columns)
-    return replace(
-        subject,
-        people=pl.concat([subject.people, pl.DataFrame(more)], how="horizontal") if more else subject.people,
-        control=None if lacking else control,
-    )
+    return subject if people is None else replace(subject, people=people, control=None if lacking else control)
+
+
+def _known(subject: Subject, more: Sequence[str], original: Table, chance: Chance) -> pl.DataFrame | None:
+    """The people of a release with more columns; who has several rows is known by one of them, in all columns."""
+    known = subject.people.columns
+    if subject.unit is not None and {*known, subject.unit} <= set(original.names):
+        names = dict.fromkeys((*known, *more, subject.unit))
+        return one_each(pl.DataFrame([original.column(name).texts for name in names]), subject.unit, chance)
+    if original.rows != subject.people.height:
+        return None
+    texts = [original.column(name).texts for name in more]
+    return pl.concat([subject.people, pl.DataFrame(texts)], how="horizontal") if texts else subject.people
 
 
 def _nothing(names: Sequence[str]) -> str:
