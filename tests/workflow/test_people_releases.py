@@ -356,3 +356,15 @@ def test_adult_with_an_identifier_that_repeats(tmp_path: Path):
         "algorithm": {"name": "optimal", "max_suppressed": 0.05},
     }
     _checked(tree, table, tmp_path, ["age", "sex", "race"], "person", 5)
+
+
+def test_questions_are_about_one_row_of_each_person(tmp_path: Path):
+    """480 visits of 150 patients: a count tells people. The noise at epsilon 1,000 is off by one once in e^1000."""
+    ledger = sf.Ledger.create(tmp_path / "ledger", total=10_000)
+    ledger.grant("anna", 10_000)
+    asked = sf.Plan.parse({**PRIVATE, "input": {"unit": "patient"}, "privacy": {}, "algorithm": {}})
+    found = sf.query(asked, "SELECT COUNT(*)", epsilon=1000, ledger=ledger, analyst="anna", frame=visits())
+    assert found[0].values.tolist() == [150]
+    many = sf.Plan.parse({**PRIVATE, "input": {"unit": "patient", "rows_per_unit": 2}, "privacy": {}, "algorithm": {}})
+    with pytest.raises(sf.PlanError, match="one row of each person"):
+        sf.query(many, "SELECT COUNT(*)", epsilon=1, ledger=ledger, analyst="anna", frame=visits())
