@@ -66,7 +66,7 @@ def test_what_could_not_be_tried_is_never_a_figure(rate: Rate):
     assert "not tried" in drawn.svg
     assert "linkage: not tried against" in drawn.words
     page = render(replace(sample.rich(), findings=(empty,)))
-    assert "no statement fits exactly one released row" in page
+    assert "No statement fits exactly one released row" in page
 
 
 def test_no_promise_is_said_to_hold_without_the_column_that_singles_people_out():

@@ -47,7 +47,7 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
             outcome=one.outcome,
             broken=one.outcome is Outcome.REFUTED and one.limit is not None,
             chip="beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome),
-            note=_sentence(one.note),
+            note=one.note,
         )
         for one in _ordered(findings)
     )
@@ -174,12 +174,3 @@ def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
 def skipped_words(skipped: Mapping[str, str]) -> list[str]:
     """The attacks that could not be made, with the reason."""
     return [f"{name}: {why}" for name, why in skipped.items()]
-
-
-def _sentence(note: str) -> str:
-    """A note as a sentence.
-
-    >>> _sentence("the naive guesser reads the groups")
-    'The naive guesser reads the groups.'
-    """
-    return f"{note[0].upper()}{note[1:].rstrip('.')}." if note else ""
