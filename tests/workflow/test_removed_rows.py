@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.workflow.catalog.lookup import catalog
 from tests.weights import examples
 
 FLAT = {"kind": "flat"}
@@ -54,8 +55,20 @@ KINDS: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
 """For every kind of hierarchy: the table, the values of released rows, and what the removed row may have."""
 ALGORITHMS: dict[str, dict[str, Any]] = {
     name: {"name": name, "max_suppressed": 0.12}
-    for name in ("optimal", "samarati", "datafly", "greedy", "incognito", "k-optimize", "local", "auto")
+    for name in (
+        "optimal",
+        "samarati",
+        "datafly",
+        "greedy",
+        "incognito",
+        "k-optimize",
+        "local",
+        "cell-suppression",
+        "auto",
+    )
 }
+KEEPING = ("mondrian", "hilbert", "top-down", "bottom-up", "anatomy", "microaggregation")
+"""The other algorithms of the catalog: they remove no row."""
 METRICS = ("loss", "ncp", "precision", "height", "discernibility", "discernibility-ratio", "class-size", "entropy")
 
 
@@ -115,6 +128,34 @@ def test_for_every_hierarchy(kind: str, algorithm: str, tmp_path: Path):
 def test_for_every_algorithm_that_removes_rows(algorithm: str, tmp_path: Path):
     hierarchy, values, removed = KINDS["intervals"]
     assert alike(plan(hierarchy, **ALGORITHMS[algorithm]), [table(values, one) for one in removed], tmp_path) == 3
+
+
+def test_every_other_algorithm_removes_no_row():
+    assert {*ALGORITHMS, *KEEPING} == {"auto", *catalog().solving("table")}
+    hierarchy, values, removed = KINDS["intervals of a declared range"]
+    for name in KEEPING:
+        privacy = {"l_diversity": {"kind": "distinct", "l": 2}} if name == "anatomy" else {"k_anonymity": 3}
+        frame = table(values, removed[0])
+        frame = frame.with_columns(sex=pl.lit("1")) if name == "microaggregation" else frame
+        assert sf.release(plan(hierarchy, privacy=privacy, name=name, max_suppressed=0.12), frame).suppressed_rows == 0
+
+
+def test_with_a_class_attribute(tmp_path: Path):
+    """The metric that reads one counts removed rows, whatever their class is."""
+    hierarchy, values, removed = KINDS["intervals"]
+    tree = {
+        "columns": {
+            "x": {"role": "quasi", "hierarchy": hierarchy},
+            "sex": {"role": "quasi", "hierarchy": FLAT},
+            "ill": {"role": "target"},
+        },
+        "privacy": {"k_anonymity": 3},
+        "utility": {"metric": "classification"},
+        "algorithm": {"seed": 1, "name": "optimal", "max_suppressed": 0.12},
+        "attack": {"trials": 20},
+    }
+    frames = [table(values, one, secret) for one, secret in zip(removed, ("flu", "cough", "cold"), strict=True)]
+    assert alike(sf.Plan.parse(tree), frames, tmp_path) == 3
 
 
 @pytest.mark.parametrize("metric", METRICS)
