@@ -224,6 +224,13 @@ def test_the_report_says_what_is_counted():
     assert "every group has at least 4 rows" in by_rows
 
 
+def test_dimensions_count_people():
+    table = visits(60)
+    found = sf.dimensions(plan({"k_anonymity": 4}, algorithm={"max_suppressed": 0.1, "seed": 1}), table)
+    assert {step.rows for step in found.steps} == {table["patient"].n_unique()}
+    assert found.k == 4
+
+
 def test_profile_notices_an_identifier_that_repeats(tmp_path: Path):
     visits(60).rename({"patient": "patient_id"}).write_csv(tmp_path / "visits.csv")
     found = sf.profile(tmp_path / "visits.csv")

@@ -10,11 +10,13 @@ from sfumato.attacks.identity.dimensionality import Step, curse, recommendation
 from sfumato.bundle.manifest import plain
 from sfumato.bundle.staging import write_whole
 from sfumato.describe.roles import Role
+from sfumato.ground.chance import Chance
 from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
 from sfumato.group.cell_source import CellSource
 from sfumato.models.k_anonymity import asked_k
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.one_each import one_each
 from sfumato.workflow.kinds.table.preparing import prepare
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.attack_plan import AttackPlan
@@ -59,12 +61,15 @@ class Dimensions:
 
 
 def study_dimensions(plan: Plan, frame: object, *, order: Order, work: Work) -> Dimensions:
-    """Add the plan's quasi-identifiers one by one; every step is a release of its own, made and measured."""
+    """Add the plan's quasi-identifiers one by one; every step is a release of its own, made and measured.
+
+    Where the plan names a unit, each person is counted once, by one of their rows.
+    """
     table = marked(load_table(plan, frame, plan.input.path), plan)
     prepared = prepare(plan, table, None, catalog())
     quasi = prepared.schema.quasi
     refuse_guarded(plan.columns, "a study of dimensions, which leaves columns out,")
-    asked = max(asked_k(prepared.problem.models), 2)
+    asked = max(asked_k(prepared.models), 2)
     done: list[None] = []
 
     def loss(columns: tuple[str, ...]) -> float:
@@ -72,7 +77,9 @@ def study_dimensions(plan: Plan, frame: object, *, order: Order, work: Work) -> 
         done.append(None)
         return _loss(plan, prepared.source, columns)
 
-    steps = curse(prepared.source.texts(quasi), k=asked, order=order, loss=loss)
+    names = quasi if prepared.unit is None else (*quasi, prepared.unit)
+    people = one_each(prepared.source.texts(names), prepared.unit, Chance(seed=plan.algorithm.seed))
+    steps = curse(people, k=asked, order=order, loss=loss)
     return Dimensions(steps=steps, k=asked, metric=plan.metric, advice=recommendation(steps, k=asked))
 
 
