@@ -21,7 +21,7 @@ from sfumato.models.judge import judge
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import DistinctLDiversity, SimpleLDiversity
 from sfumato.models.lkc import LKCPrivacy
-from sfumato.models.per_person import GROWING, PerPerson
+from sfumato.models.per_person import PerPerson
 from sfumato.models.verdict import one_class
 from tests.weights import examples
 
@@ -155,6 +155,8 @@ def test_missing_sensitive_values_are_tried_as_each_value(rows: list[Row]):
     assert judge(model, classes, "wildcard").reached == pytest.approx(worst)
 
 
+GROWING = ("k-anonymity", "distinct-l-diversity")
+"""What these ask for can only grow when classes are joined, whoever has rows in both."""
 MODELS = (
     KAnonymity(k=2),
     DistinctLDiversity(l=2, column="s"),

@@ -224,6 +224,17 @@ def test_the_report_says_what_is_counted():
     assert "every group has at least 4 rows" in by_rows
 
 
+def test_who_is_not_named_is_somebody_of_their_own(tmp_path: Path):
+    """A declared marker counts like a null, in the search as in the written file."""
+    who = ["?"] * 6 + list("abcdef")
+    table = pl.DataFrame({"patient": who, "age": ["30"] * 6 + ["50"] * 6, "sex": "f", "diagnosis": "flu"})
+    asked = plan(input={"unit": "patient", "missing": ["?"]}, algorithm={"name": "optimal"}, attack={"trials": 20})
+    made = sf.release(asked, table)
+    assert made.write(tmp_path / "b").holds
+    assert made.levels["age"] == 0
+    assert made.smallest_class["value"] == 6
+
+
 def test_dimensions_count_people():
     table = visits(60)
     found = sf.dimensions(plan({"k_anonymity": 4}, algorithm={"max_suppressed": 0.1, "seed": 1}), table)

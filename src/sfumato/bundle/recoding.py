@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.published import count_column
+from sfumato.data.table import Column, Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.group.cell_source import CellMapping, MappedRows
+from sfumato.group.people import told_apart
 
 SuppressedRows = Literal["remove", "star"]
 
@@ -53,6 +55,8 @@ class Recoding(Brief):
     """The groups by which a sensitive column is published apart, if one is."""
     unit: str | None = None
     """The column that tells people apart, where they are counted."""
+    missing: tuple[str, ...] = ()
+    """The texts that mean a missing value."""
 
     @property
     def suppressed_rows(self) -> int:
@@ -74,7 +78,10 @@ class Recoding(Brief):
         kept = np.flatnonzero(~mapped.suppressed) if self.rows == "remove" else np.arange(frame.height)
         draw = chance.generator()
         rows = frame[draw.permutation(kept)]
-        return rows if self.unit is None else numbered_people(rows, self.unit, schema.quasi, draw)
+        if self.unit is None:
+            return rows
+        people = Table(frame=rows.select(self.unit), missing=self.missing).column(self.unit, "text")
+        return numbered_people(rows, people, schema.quasi, draw)
 
     def _column(self, mapped: MappedRows, name: str, role: Role) -> pl.Series | None:
         if role is Role.QUASI:
@@ -95,17 +102,17 @@ class Recoding(Brief):
         return cells.zip_with(~pl.Series(mapped.suppressed), pl.Series([TOP], dtype=pl.String))
 
 
-def numbered_people(rows: pl.DataFrame, unit: str, quasi: tuple[str, ...], draw: np.random.Generator) -> pl.DataFrame:
+def numbered_people(
+    rows: pl.DataFrame, unit: Column, quasi: tuple[str, ...], draw: np.random.Generator
+) -> pl.DataFrame:
     """The rows with a random number in place of each person, another one in every group.
 
-    Rows of one person in one group share a number, so that people can be counted; across groups nothing links them. A
-    row without a person is somebody of their own.
+    Rows of one person in one group share a number, so that people can be counted; across groups nothing links them.
     """
-    own = pl.when(pl.col(unit).is_null()).then(pl.int_range(pl.len())).otherwise(None)
-    marked = rows.with_columns(own.alias("\0own"))
-    persons = marked.select(pl.struct(*quasi, unit, "\0own").rank("dense")).to_series().to_numpy().astype(np.int64)
-    numbers = draw.permutation(int(persons.max(initial=0))) + 1
-    return rows.with_columns(pl.Series(unit, numbers[persons - 1].astype(np.int64)))
+    person = pl.Series("\0person", told_apart(unit)[0])
+    pairs = rows.select(pl.struct(*quasi, person).rank("dense")).to_series().to_numpy().astype(np.int64)
+    numbers = draw.permutation(int(pairs.max(initial=0))) + 1
+    return rows.with_columns(pl.Series(unit.name, numbers[pairs - 1].astype(np.int64)))
 
 
 def plain_cells(cells: pl.Series) -> pl.Series:

@@ -11,7 +11,7 @@ from sfumato.data.table import Column
 from sfumato.ground.brief import Brief
 from sfumato.group.classes import Classes
 from sfumato.group.keys import Ids, distinct, representatives
-from sfumato.group.people import People
+from sfumato.group.people import People, told_apart
 from sfumato.group.tally import tally_rows
 
 
@@ -88,13 +88,8 @@ def cells(
 
 
 def _people(unit: Column, owners: Ids, counted: Sequence[Column]) -> People:
-    """Whose rows each group holds; a row without a person is somebody of their own."""
-    persons, count = unit.codes, len(unit.values)
-    if unit.missing is not None:
-        lost = np.flatnonzero(persons == unit.missing)
-        persons = persons.copy()
-        persons[lost] = count + np.arange(len(lost), dtype=np.int32)
-        count += len(lost)
+    """Whose rows each group holds."""
+    persons, count = told_apart(unit)
     return People.of_rows(unit.name, owners, persons, count, {column.name: column.codes for column in counted})
 
 

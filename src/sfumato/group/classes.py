@@ -67,13 +67,16 @@ class Classes(Brief):
         }
         return replace(self, sizes=people.sizes(self.count), tallies=tallies, people=people, per_person=True)
 
-    def weight(self, marked: NDArray[np.bool_]) -> int:
-        """How many people have rows in the marked classes; how many rows, where every row is a person."""
-        return int(self.sizes[marked].sum()) if self.people is None else self.people.within(marked)
+    def weight(self, marked: NDArray[np.bool_] | Ids) -> int:
+        """How many people have rows in some classes, marked or numbered; how many rows, where each is a person."""
+        if self.people is None:
+            return int(self.sizes[marked].sum())
+        flags = np.zeros(self.count, np.bool_)
+        flags[marked] = True
+        return self.people.within(flags)
 
-    def grouped(self, ids: Ids, count: int, column: str) -> tuple[Counts, Tally]:
-        """The sizes of groups of classes, and the histogram of a column in them; in people where people count."""
-        tally = self.tally(column)
+    def grouped(self, ids: Ids, count: int, tally: Tally) -> tuple[Counts, Tally]:
+        """The sizes of groups of classes, and a histogram of theirs in them; in people where people count."""
         if self.people is None or not self.per_person:
             return total(ids, self.sizes, count), tally.merged(ids, count)
         people = self.people.moved(ids)

@@ -12,11 +12,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.table import Column
 from sfumato.ground.brief import Brief
 from sfumato.group.keys import Ids, distinct, representatives
 from sfumato.group.tally import Counts, Tally
 
 Codes = NDArray[np.int32]
+
+
+def told_apart(unit: Column) -> tuple[Codes, int]:
+    """The person of each row, and how many there are; a row that names nobody is somebody of their own."""
+    persons, count = unit.codes, len(unit.values)
+    if unit.missing is None:
+        return persons, count
+    lost = np.flatnonzero(persons == unit.missing)
+    persons = persons.copy()
+    persons[lost] = count + np.arange(len(lost), dtype=np.int32)
+    return persons, count + len(lost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.ground.arguments import text
 from sfumato.ground.errors import ParameterError, listed
 from sfumato.group.classes import Classes
-from sfumato.group.keys import Ids, total
+from sfumato.group.keys import Ids
 from sfumato.group.tally import Counts, Tally
 from sfumato.models.verdict import Verdict
 
@@ -74,11 +74,8 @@ def surest(
     classes: Classes, column: str, values: Sequence[str], ids: Ids, count: int
 ) -> tuple[Counts, NDArray[np.float64]]:
     """The sizes of groups of classes, and the largest share of a named value in each; in people where people count."""
-    if classes.per_person:
-        sizes, tally = classes.grouped(ids, count, column)
-        return sizes, top_counts(named(tally, values)) / sizes
-    sizes = total(ids, classes.sizes, count)
-    return sizes, top_counts(named(classes.tally(column), values).merged(ids, count)) / sizes
+    sizes, tally = classes.grouped(ids, count, named(classes.tally(column), values))
+    return sizes, top_counts(named(tally, values)) / sizes
 
 
 def absent_note(tally: Tally, values: Sequence[str]) -> str:

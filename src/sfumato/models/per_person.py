@@ -9,9 +9,6 @@ from typing import cast
 from sfumato.group.classes import Classes
 from sfumato.models.verdict import Model, Verdict
 
-GROWING = ("k-anonymity", "distinct-l-diversity")
-"""What these ask for can only grow when classes are joined, whoever has rows in both."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerPerson:
@@ -19,7 +16,7 @@ class PerPerson:
 
     ``judge`` turns rows into people; this record tells a search what it may rely on. Where nobody has rows in two
     cells, people add up like rows and every law of the model stands. Else two classes in which half of the people have
-    a value can make one in which two thirds have it: only what can merely grow is kept by merging.
+    a value can make one in which two thirds have it: only what growth keeps is kept by merging.
     """
 
     model: Model
@@ -35,7 +32,7 @@ class PerPerson:
     @property
     def kept_by_merging(self) -> bool:
         """As the model, where people add up or more of them cannot harm."""
-        return self.model.kept_by_merging and (self.apart or self.name in GROWING)
+        return self.model.kept_by_merging and (self.apart or self.model.kept_by_growth)
 
     @property
     def kept_by_removal(self) -> bool:

@@ -59,7 +59,7 @@ class Suppression:
         failing = np.zeros(0, np.int64)
         for model in models:
             failing = np.union1d(failing, judge(model, shown, self.problem.reading).failing)
-            if shown.weight(marks(failing, shown.count)) > self.problem.limit:
+            if shown.weight(failing) > self.problem.limit:
                 break
         return failing
 
@@ -69,13 +69,6 @@ class Suppression:
             return True
         starred = classes.starred(hidden)
         return all(judge(model, starred, self.problem.reading).holds for model in self.problem.models)
-
-
-def marks(places: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
-    """Places as marks."""
-    found = np.zeros(count, np.bool_)
-    found[places] = True
-    return found
 
 
 def _judged_alone(problem: Problem, *, mixed: bool) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
-from sfumato.attacks.disclosure.protected_values import ProtectedValues
 from sfumato.attacks.frame.assignment import different
 from sfumato.attacks.frame.guarded_view import guarded_view
 from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
@@ -22,7 +21,6 @@ from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
-from sfumato.attacks.method.minimality import Minimality
 from sfumato.bundle.manifest import load
 from sfumato.bundle.staging import MANIFEST
 from sfumato.data.table import Table
@@ -68,7 +66,7 @@ def attacked(
 
 
 def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | None:
-    """The tightest promise about what an attack does, if any claim makes one.
+    """The tightest promise about what an attack does, if any claim makes one; an attack may know it itself (``limit``).
 
     k-anonymity bounds the chance to find a row, by 1/k; LKC-privacy does so for whoever knows at most L values. Shares
     that are bounded in every group bound whoever reads the group by itself. Whoever reasons about it is bounded only by
@@ -79,8 +77,9 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
     """
     if getattr(attack, "about", "quasi") == "all" and subject.beside:
         return None
-    if isinstance(attack, Households):
-        return None
+    if hasattr(attack, "limit"):
+        own: Limit | None = attack.limit(subject, column)
+        return own
     if attack.threat == "re-identification":
         return limit_to_find(subject.promises, getattr(attack, "l", None))
     values: tuple[str, ...] = getattr(attack, "values", ())
@@ -89,11 +88,6 @@ def limit_of(attack: Attack, subject: Subject, column: str | None) -> Limit | No
         return limit_to_tell(subject.promises, column, different=max(different(subject, column), 2), known=every)
     if attack.name in (DeFinetti.name, Foreground.name):
         return limit_to_tell(subject.promises, column, values=values, known=every, inferred=True)
-    if isinstance(attack, Minimality):
-        return attack.limit(subject, column)
-    if isinstance(attack, ProtectedValues):
-        quasi, known = attack.quasi, min(len(attack.quasi) or attack.l or every, every)
-        return limit_to_tell(subject.promises, column, values=values, known=known, quasi=quasi, inferred=True)
     return None
 
 

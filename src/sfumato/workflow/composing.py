@@ -91,11 +91,12 @@ def _known(subject: Subject, more: Sequence[str], original: Table, chance: Chanc
     known = subject.people.columns
     if subject.unit is not None and {*known, subject.unit} <= set(original.names):
         names = dict.fromkeys((*known, *more, subject.unit))
-        return one_each(pl.DataFrame([original.column(name).texts for name in names]), subject.unit, chance)
+        texts = pl.DataFrame([original.column(name).texts for name in names])
+        return one_each(texts, subject.unit, chance, original.missing)
     if original.rows != subject.people.height:
         return None
-    texts = [original.column(name).texts for name in more]
-    return pl.concat([subject.people, pl.DataFrame(texts)], how="horizontal") if texts else subject.people
+    added = [original.column(name).texts for name in more]
+    return pl.concat([subject.people, pl.DataFrame(added)], how="horizontal") if added else subject.people
 
 
 def _nothing(names: Sequence[str]) -> str:

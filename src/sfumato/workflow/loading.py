@@ -20,6 +20,7 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
+from sfumato.group.people import told_apart
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.plan.plan import Plan
 
@@ -124,10 +125,9 @@ def bounded(table: Table, plan: Plan) -> Table:
     if unit not in table.names:
         raise unknown_column(unit, table.names, where="input.unit")
     order = pl.Series(Chance().generator().permutation(table.rows).astype(np.int64))
-    person = table.frame[unit].cast(pl.String)
-    alone = table.is_missing(unit)
+    person = pl.Series(told_apart(table.column(unit, "text"))[0])
     rank = pl.DataFrame({"person": person, "order": order}).select(pl.col("order").rank("ordinal").over("person"))
-    return replace(table, frame=table.frame.filter((rank["order"] <= most) | alone))
+    return replace(table, frame=table.frame.filter(rank["order"] <= most))
 
 
 def classes(

@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import asked, chosen, unfit
 from sfumato.attacks.frame.posterior import Counted, Reals, counted
-from sfumato.attacks.frame.promises import Promise
+from sfumato.attacks.frame.promises import Promise, limit_to_tell
 from sfumato.attacks.frame.subject import Mask, Subject
 from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
 from sfumato.attacks.identity.lkc_adversary import choices, telling
@@ -96,6 +96,13 @@ class ProtectedValues:
         if any(_protects(one, len(subject.quasi)) and one.column in (None, column) for one in subject.promises):
             return ""
         return "no claim protects named values, or any value against somebody who knows few columns"
+
+    def limit(self, subject: Subject, column: str | None) -> Limit | None:
+        """How surely claims say that the watched values are inferred at most, by who knows so much."""
+        every = len(subject.quasi)
+        known = min(len(self.quasi) or self.l or every, every)
+        promised = subject.promises
+        return limit_to_tell(promised, column, values=self.values, known=known, quasi=self.quasi, inferred=True)
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Bet on people for whom the protected values are most frequent."""

@@ -50,6 +50,10 @@ class Households:
             return f"the original does not have {subject.together!r}"
         return subject.nothing_about("quasi") or ("" if subject.release.height else "the release has no rows")
 
+    def limit(self, subject: Subject, column: str | None) -> Limit | None:
+        """None: models count people one by one, and promise nothing about groups."""
+        return None
+
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Attack some households."""
         of_person = subject.people[str(subject.together)].cast(pl.String).fill_null("")

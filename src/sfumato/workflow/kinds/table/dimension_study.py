@@ -78,7 +78,7 @@ def study_dimensions(plan: Plan, frame: object, *, order: Order, work: Work) -> 
         return _loss(plan, prepared.source, columns)
 
     names = quasi if prepared.unit is None else (*quasi, prepared.unit)
-    people = one_each(prepared.source.texts(names), prepared.unit, Chance(seed=plan.algorithm.seed))
+    people = one_each(prepared.source.texts(names), prepared.unit, Chance(seed=plan.algorithm.seed), table.missing)
     steps = curse(people, k=asked, order=order, loss=loss)
     return Dimensions(steps=steps, k=asked, metric=plan.metric, advice=recommendation(steps, k=asked))
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import polars as pl
 
+from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
+from sfumato.group.people import told_apart
 
 
-def one_each(rows: pl.DataFrame, unit: str | None, chance: Chance) -> pl.DataFrame:
+def one_each(rows: pl.DataFrame, unit: str | None, chance: Chance, missing: Sequence[str] = ()) -> pl.DataFrame:
     """One random row of each person, without the column that tells them apart; all rows where nothing does.
 
-    A row without a person is somebody of their own. Who has many rows is no likelier to be attacked than others, and a
-    group shows each of its people once: so what fits an adversary's knowledge is counted in people.
+    Who has many rows is no likelier to be attacked than others, and a group shows each of its people once: so what fits
+    an adversary's knowledge is counted in people.
     """
     if unit is None:
         return rows
-    drawn = rows[chance.generator().permutation(rows.height)]
-    own = pl.when(pl.col(unit).is_null() | (pl.col(unit).cast(pl.String) == "")).then(pl.int_range(pl.len()))
-    return (
-        drawn.with_columns(own.alias("\0own"))
-        .unique([unit, "\0own"], keep="first", maintain_order=True)
-        .drop(unit, "\0own")
-    )
+    order = chance.generator().permutation(rows.height)
+    persons, _ = told_apart(Table(frame=rows.select(unit), missing=tuple(missing)).column(unit, "text"))
+    first = np.unique(persons[order], return_index=True)[1]
+    kept: pl.DataFrame = rows[order[np.sort(first)]]
+    return kept.drop(unit)

@@ -115,7 +115,7 @@ def column_loss(made: TableRelease, name: str, *, exact: bool) -> float | None:
     found, hierarchy = made.outcome.recoding(problem), problem.hierarchies[place]
     form = found.forms[place] if found.forms else "levels"
     labels, ruler = found.labels[place], found.rulers[place]
-    counts = dict(made.rows[name].cast(str).fill_null("").value_counts().iter_rows())
+    counts = made.label_rows(name)
     used = [i for i in _used(made, name, labels) if labels[i] in counts]
     leaf = 0.0 if hierarchy.continuous else 1.0
     whole = all(ruler.sizes[i] <= leaf for i in used) and TOP not in counts

@@ -177,10 +177,9 @@ def _quasi(made: TableRelease, name: str, *, exact: bool) -> ColumnFacts:
     found = made.outcome.recoding(problem)
     stated = made.stated_columns[name]
     number, height = stated.get("level"), int(stated["of"])
-    released = made.rows[name].cast(pl.String).fill_null(made.published.missing[0] if made.published.missing else "")
-    counts = dict(released.value_counts().iter_rows())
+    counts = made.label_rows(name)
     labels = [label for label in dict.fromkeys([*found.labels[place], *counts]) if label in counts]
-    after = tuple((label, int(counts[label])) for label in labels)
+    after = tuple((label, counts[label]) for label in labels)
     before: Distribution = ()
     if exact:
         before = _distribution(made.prepared.domains[name])

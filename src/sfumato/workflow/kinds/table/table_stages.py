@@ -132,6 +132,7 @@ def _recoding(asked: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
         pseudonyms=asked.keys,
         buckets=_buckets(asked.plan, prepared, outcome),
         unit=prepared.unit,
+        missing=prepared.source.missing,
     )
 
 

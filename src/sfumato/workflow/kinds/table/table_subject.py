@@ -75,7 +75,8 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
     unit, chance = prepared.unit, Chance(seed=made.plan.algorithm.seed)
     together = made.plan.attack.group
     asked = dict.fromkeys((*wanted, *(name for name in (unit, together) if name is not None)))
-    people = one_each(prepared.source.texts(tuple(asked), kept(made)), unit, chance)
+    missing = made.published.missing
+    people = one_each(prepared.source.texts(tuple(asked), kept(made)), unit, chance, missing)
     domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in watched}
     beside = {
         name: domains.get(name)
@@ -153,7 +154,7 @@ def _persons(manifest: Mapping[str, Any], original: Table, columns: Mapping[str,
         return pl.DataFrame(texts)
     if unit not in original.names:
         raise unknown_column(unit, original.names, where="--original")
-    return one_each(pl.DataFrame([*texts, original.column(unit, "text").texts]), unit, Chance(seed=0))
+    return one_each(pl.DataFrame([*texts, original.column(unit, "text").texts]), unit, Chance(seed=0), original.missing)
 
 
 def behind(manifest: Mapping[str, Any], original: Table) -> Table:
