@@ -57,6 +57,22 @@ class Claim:
             "note": self.note,
         }
 
+    @classmethod
+    def from_json(cls, stated: Mapping[str, Any]) -> Claim:
+        """A claim as a manifest states it."""
+        return cls(
+            model=stated["model"],
+            parameters=stated["parameters"],
+            holds=stated["holds"],
+            sense=stated["sense"],
+            limit=float(stated["limit"]),
+            reading=stated["reading"],
+            as_value=float(stated["readings"]["value"]),
+            as_wildcard=float(stated["readings"]["wildcard"]),
+            classes_failing=stated["classes_failing"],
+            note=stated["note"],
+        )
+
 
 def titled(name: str, parameters: Mapping[str, Any]) -> str:
     """A model with its parameters, as a person would say it.

@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundle.manifest_form import fault_of
+from sfumato.bundle.manifest_parts import SCHEMA
 from sfumato.ground.errors import BundleError
+from sfumato.ground.strict_json import read_json
 
-SCHEMA = 1
 _SEAL = "sha256"
+
+__all__ = ["SCHEMA", "dump", "load", "plain", "read_manifest", "seal", "seal_holds"]
 
 
 def plain(value: Any) -> Any:
@@ -47,10 +51,26 @@ def dump(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def load(path: Path) -> dict[str, Any]:
-    """Read a manifest, or refuse with what is wrong."""
+def load(path: Path, *, sealed: bool = True) -> dict[str, Any]:
+    """Read a manifest that may be anybody's: of the form of this version and sealed, or refused with what is wrong.
+
+    Whoever tells of the seal themselves asks for ``sealed=False``.
+    """
+    content = read_manifest(path)
+    fault = fault_of(content)
+    if fault is not None:
+        raise BundleError(f"{path}: {fault}")
+    if sealed and not seal_holds(content):
+        raise BundleError(f"{path} was changed after it was sealed; `sfumato verify` tells more")
+    return content
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The JSON object in a manifest, of whatever form."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise BundleError(f"{path} is no regular file")
+        content = read_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BundleError(f"{path.parent} is no bundle: it has no {path.name}") from None
     except OSError as error:
@@ -59,8 +79,9 @@ def load(path: Path) -> dict[str, Any]:
         raise BundleError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(content, dict):
         raise BundleError(f"{path} must hold one JSON object, not a {type(content).__name__}")
-    if content.get("schema") != SCHEMA:
-        raise BundleError(f"{path}: schema version {content.get('schema')!r} is not known; this version reads {SCHEMA}")
+    version = content.get("schema")
+    if isinstance(version, bool) or version != SCHEMA:
+        raise BundleError(f"{path}: schema version {version!r} is not known; this version reads {SCHEMA}")
     return content
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, profile, query, release, verify
+from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, key, profile, query, release, verify
 from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError
 from sfumato.version import __version__
 
@@ -55,6 +55,10 @@ ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant a
 for about in (budget.show, budget.grant, budget.history):
     ledgers.command()(_interruptible(about))
 app.add_typer(ledgers, name="budget")
+keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys to sign bundles with, and read cards.")
+for one in (key.new, key.card):
+    keys.command()(_interruptible(one))
+app.add_typer(keys, name="key")
 
 
 def _version(value: bool) -> None:

@@ -27,24 +27,28 @@ def release(
     no_inside: Annotated[
         bool, typer.Option("--no-inside", help="Write no report with the original's figures.")
     ] = False,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="Sign the bundle with this key (`sfumato key new`).")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a verified release bundle from a plan."""
+    from sfumato.bundle.signatures import Signer
     from sfumato.workflow.bundling import refuse_output
     from sfumato.workflow.kinds import kind_of
     from sfumato.workflow.plan.plan import Plan, with_input
     from sfumato.workflow.walk import release as make
 
-    loaded = Plan.load(plan, changes or [])
+    loaded, signer = Plan.load(plan, changes or []), None if sign is None else Signer.load(sign)
     if data is not None:
         loaded = with_input(loaded, data)
-    wanted = kind_of(loaded).inside and not no_inside
+    wanted = kind_of(loaded).inside_page is not None and not no_inside
     page = (inside or output.with_name(f"{output.name}.inside.html")) if wanted else None
     refuse_output(output, page, force=force)
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
-        checked = made.write(output, force=force, work=work)
+        checked = made.write(output, force=force, signer=signer, work=work)
         if page is not None:
             made.write_inside(page, work=work)
     if as_json:

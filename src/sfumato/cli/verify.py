@@ -7,18 +7,41 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table
+from sfumato.cli.show import Json, say, say_json, table, watched
 from sfumato.ground.errors import EXIT_REFUTED
 
 
 def verify(
     folder: Annotated[Path, typer.Argument(help="The bundle.")],
+    signer: Annotated[
+        Path | None, typer.Option("--signer", help="The card of whoever must have signed the bundle.")
+    ] = None,
+    original: Annotated[
+        Path | None, typer.Option("--original", help="For the steward: the table it was made from, with --plan.")
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="For the steward: the plan; the release is made again and compared.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="With --plan: the changes that the release was made with.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Re-read a bundle's data file and re-check every claim of its manifest."""
+    """Re-read a bundle's files, re-check every claim of its manifest, and make its report again."""
+    from sfumato.ground.errors import PlanError
     from sfumato.workflow.checking import verify as check
+    from sfumato.workflow.checking import verify_again
+    from sfumato.workflow.plan.plan import Plan, with_input
 
-    found = check(folder)
+    if plan is None:
+        if original is not None or changes:
+            raise PlanError("--original and --set go with --plan: the plan says how the table is read")
+        found = check(folder, signer=signer)
+    else:
+        loaded = Plan.load(plan, changes or [])
+        loaded = loaded if original is None else with_input(loaded, original)
+        with watched(quiet=as_json) as work:
+            found = verify_again(folder, plan=loaded, signer=signer, work=work)
     if as_json:
         say_json(found.to_json())
     else:
@@ -29,6 +52,7 @@ def verify(
         say("Recomputed from the files of the bundle: all that the table names.")
         for origin in found.stated:
             say(f"Stated, and not recomputed: {origin.path} ({origin.why}).")
+        say(f"{folder}: {found.signature.told}")
         said = "every claim holds" if not wrong else f"{len(wrong)} of {len(found.checks)} checks FAIL"
         say(f"{folder}: {said}{_remarked(len(found.remarks))}")
     if not found.holds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,12 @@ def maximal_frequent(transactions: Transactions, support: int, *, work: Work | N
     Source: MAFIA (Burdick, Calimlim, Gehrke 2001) with the projections of PrefixSpan (Pei et al. 2001); used in
         Mohammed 2012, algorithm 4.2.
     """
+    found = maximal_within(transactions, support, sys.maxsize, work=work)
+    return _collected([], [], [], np.empty(0, np.int32)) if found is None else found
+
+
+def maximal_within(transactions: Transactions, support: int, most: int, *, work: Work | None = None) -> Itemsets | None:
+    """The same, or None where more than ``most`` places in records would have to be looked at."""
     from sfumato.ground.kernels.maximal_kernel import maximal_from
 
     work, support = work or Work(), max(support, 1)
@@ -40,7 +47,10 @@ def maximal_frequent(transactions: Transactions, support: int, *, work: Work | N
     for item in range(len(names)):
         work.advance("maximal frequent sets", item, len(names))
         begin = (item, order[bounds[item] : bounds[item + 1]])
-        members, found, long, many = maximal_from(records, begin, support, members, number)
+        members, found, long, many, looked = maximal_from(records, begin, support, members, number, most)
+        most -= looked
+        if most < 0:
+            return None
         number += len(long)
         codes.append(found)
         sizes.append(long)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,12 @@ class Trail:
     """In the order in which they were taken."""
     enough: int | None = None
     """After how many steps upward the requirement was first met; every point of a trail downward meets it."""
+
+    @classmethod
+    def from_json(cls, stated: Mapping[str, Any]) -> Trail:
+        """A trail as a manifest states it."""
+        steps = tuple(Step(**{**step, "fine": tuple(step["fine"])}) for step in stated["steps"])
+        return cls(**{**stated, "steps": steps})
 
     def without_loss(self) -> Trail:
         """The same steps without what the metric says, for a metric that is measured against the original."""

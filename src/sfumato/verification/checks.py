@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sfumato.bundle.signatures import UNSIGNED, Signature
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import listed
 
@@ -43,6 +44,8 @@ class Verification(Brief):
     """The bundle."""
     checks: tuple[Check, ...]
     """What was looked at, in order."""
+    signature: Signature = UNSIGNED
+    """Who signed, and whether anybody vouches for them."""
     stated: tuple[Origin, ...] = ()
     """What the manifest says and nobody can compute again from the bundle, each with the reason."""
     remarks: tuple[Remark, ...] = ()
@@ -58,7 +61,7 @@ class Verification(Brief):
         shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
         unseen = [{"path": one.path, "why": one.why} for one in self.stated]
         noted = [{"what": r.what, "detail": r.detail} for r in self.remarks]
-        told = {"bundle": self.folder, "holds": self.holds, "checks": shown}
+        told = {"bundle": self.folder, "holds": self.holds, "signature": self.signature.to_json(), "checks": shown}
         return {**told, "remarks": noted, "not_recomputed": unseen}
 
 

@@ -63,12 +63,14 @@ _TABLE = (
     *_of("recomputed", "as the difference to the rows there are", "suppression/rows"),
     *_of("stated", "how many rows there were before some were removed", "suppression/of"),
     *_of("stated", "how many people lost a row, and how many there were", "suppression/people*"),
+    *_of("stated", "how many rows were left out because of missing values", "suppression/left_out"),
     *_of("declared", "the hierarchy that the publisher declared", "recoding/columns/*"),
     *_of("stated", "whether the search proved its result", "search/proven_optimal"),
     *_of("stated", "what the chosen metric said about coarser tables on the way", "trail/loss", "trail/steps/*/loss"),
     *_of("recomputed", "by walking back from the released rows", "trail", "trail/*"),
 )
 _ITEMS = (
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
     *_of("recomputed", "from the released records", "recoding/columns/*/shown", "recoding/columns/*/entries"),
     *_of("declared", "the hierarchy that the publisher declared", "recoding/columns/*"),
 )
@@ -80,8 +82,8 @@ _PRIVATE = (
 )
 _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "table": _TABLE,
-    "itemized": _ITEMS,
-    "differentially private": _PRIVATE,
+    "items": _ITEMS,
+    "private": _PRIVATE,
 }
 """By what the manifest says that it is."""
 
@@ -118,7 +120,7 @@ def _several(content: Any) -> bool:
 
 def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tuple[Origin, ...]:
     """What a manifest states that a verifier cannot compute again, each kind of figure once."""
-    kind = str(manifest.get("kind", "table"))
+    kind = str(manifest["kind"])
     done = {check.what.removeprefix("utility: ") for check in checks if check.what.startswith("utility: ")}
     found: dict[tuple[str, str], Origin] = {}
     for path, value in leaves(manifest):

@@ -3,69 +3,130 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from polars.exceptions import PolarsError
 
 from sfumato.bundle.manifest import load, seal_holds
+from sfumato.bundle.signatures import SIGNATURE, Card, Signature, checked_signature
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
+from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, SfumatoError
 from sfumato.verification.checks import Check, Remark, Verification, same
 from sfumato.verification.provenance import not_recomputed
+from sfumato.version import __version__
 
 KindChecks = Callable[[Path, Mapping[str, Any], Path], Iterable[Check | Remark]]
 """What is looked at and remarked in a bundle of one kind: given its folder, its manifest and its data file."""
+Page = Callable[[Mapping[str, Any], Mapping[str, Table]], str]
+"""The report that a manifest and its tables give."""
 
 
-def verify_bundle(folder: Path, checks_of: Callable[[Mapping[str, Any]], KindChecks]) -> Verification:
-    """Re-read the data file and the manifest, and recompute whatever the manifest states.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """What whoever verifies brings along."""
 
-    ``checks_of`` gives the checks of the kind of release that a manifest describes.
-    """
-    manifest = load(folder / MANIFEST)
+    checks: Callable[[Mapping[str, Any]], KindChecks]
+    """The checks of the kind of release that a manifest describes."""
+    plan: Callable[[Mapping[str, Any]], Iterable[Check]]
+    """What a manifest says about its plan, held against what can be planned."""
+    page: Page | None
+    """The report that a manifest and its tables give; None for a trial that has none."""
+    card: Card | None = None
+    """Of whoever must have signed."""
+
+
+def verify_bundle(folder: Path, reader: Reader) -> Verification:
+    """Re-read the data files and the manifest, and recompute whatever the manifest states."""
+    manifest = load(folder / MANIFEST, sealed=False)
     found: list[Check | Remark] = []
+    signature = checked_signature(folder, reader.card)
     try:
-        for check in _checks(folder, manifest, checks_of):
+        for check in _checks(folder, manifest, reader, signature):
             found.append(check)  # noqa: PERF402  what was seen before a failure is kept
     except BundleError:
         raise
     except SfumatoError as error:
         found.append(Check(what="what the manifest describes", holds=False, detail=str(error)))
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError, PolarsError) as error:
+    except (
+        LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError, PolarsError, RecursionError
+    ) as error:  # fmt: skip
         detail = f"it is not of the form that this version writes: {error!r}"
         found.append(Check(what="form of the manifest", holds=False, detail=detail))
     checks = tuple(one for one in found if isinstance(one, Check))
     return Verification(
         folder=folder.name,
         checks=checks,
+        signature=signature,
         stated=not_recomputed(manifest, checks),
         remarks=tuple(one for one in found if isinstance(one, Remark)),
     )
 
 
-def _checks(
-    folder: Path, manifest: dict[str, Any], checks_of: Callable[[Mapping[str, Any]], KindChecks]
-) -> Iterable[Check | Remark]:
+def _checks(folder: Path, manifest: dict[str, Any], reader: Reader, signature: Signature) -> Iterable[Check | Remark]:
     data = manifest["data"]
     path = member(folder, str(data["file"]), "data file")
     yield same("seal of the manifest", seal_holds(manifest), True)
+    if signature.checked:
+        yield Check(what="signature", holds=signature.holds, detail=signature.told)
     yield same("bytes of the data file", sha256(path), data["sha256"])
-    yield _report(folder, manifest)
-    yield from checks_of(manifest)(folder, manifest, path)
+    yield from reader.plan(manifest)
+    yield from reader.checks(manifest)(folder, manifest, path)
+    if reader.page is not None:
+        yield _report(folder, manifest, reader.page, vouched=signature.vouched)
 
 
-def _report(folder: Path, manifest: dict[str, Any]) -> Check:
-    path = folder / REPORT
-    found = sha256(path) if path.is_file() else "no report"
-    return same("bytes of the report", found, manifest["report"]["sha256"])
+def _report(folder: Path, manifest: Mapping[str, Any], page: Page, *, vouched: bool) -> Check:
+    """The report is the page that manifest and rows give, byte by byte.
+
+    Another version of this program makes another page; such a one passes where a known signer vouches for it.
+    """
+    what, path = "report", member(folder, REPORT, "report")
+    if sha256(path) != manifest["report"]["sha256"]:
+        return Check(what=what, holds=False, detail="its bytes are not those that the manifest was sealed with")
+    if path.read_bytes() == page(manifest, tables_of(folder, manifest)).encode():
+        return Check(what=what, holds=True, detail="made again from the manifest and the rows: the same bytes")
+    by = str(manifest["sfumato"])
+    if by == __version__:
+        return Check(what=what, holds=False, detail="manifest and rows give another page")
+    told = f"version {by} made it, and this is {__version__}: the page cannot be made again"
+    if vouched:
+        return Check(what=what, holds=True, detail=f"{told}; the signer vouches for it")
+    return Check(
+        what=what, holds=False, detail=f"{told}; verify with sfumato {by}, or with the signer's card (--signer)"
+    )
+
+
+def untouched(folder: Path) -> dict[str, Any]:
+    """The manifest of a bundle whose seal holds and whose data files are those that it names; others are refused."""
+    manifest = load(folder / MANIFEST)
+    data = manifest["data"]
+    for part in (data, *([data["apart"]] if "apart" in data else [])):
+        if sha256(member(folder, part["file"], "data file")) != part["sha256"]:
+            raise BundleError(f"{folder / part['file']} was changed after it was sealed")
+    return manifest
+
+
+def tables_of(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Table]:
+    """The tables of a bundle by the stem of their file, as its manifest says that they are read."""
+    data = manifest["data"]
+    names = [str(data["file"]), *([str(data["apart"]["file"])] if "apart" in data else [])]
+    missing = tuple(map(str, data.get("missing", ())))
+    return {Path(name).stem: read_member(member(folder, name, "data file"), missing) for name in names}
+
+
+def read_member(path: Path, missing: tuple[str, ...]) -> Table:
+    """One table of a bundle; a text file is split by commas, whatever it looks like."""
+    return read(path, missing=missing, delimiter="," if path.suffix == ".csv" else None)
 
 
 def member(folder: Path, name: str, what: str) -> Path:
     """A file of the bundle; one outside it is never read."""
     path = folder / name
-    if path.name != name or not path.is_file():
+    if path.name != name or path.is_symlink() or not path.is_file():
         raise BundleError(f"{folder} is not whole: its {what} {name!r} is missing")
     return path
 
@@ -73,7 +134,7 @@ def member(folder: Path, name: str, what: str) -> Path:
 def shape(folder: Path, manifest: Mapping[str, Any], table: Table, apart: Iterable[str] = ()) -> Iterable[Check]:
     """No file is there that the manifest does not name, and the data have the columns and rows that it states."""
     data = manifest["data"]
-    known = (str(data["file"]), *apart, MANIFEST, REPORT)
+    known = (str(data["file"]), *apart, MANIFEST, REPORT, SIGNATURE)
     strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
     yield same("files that do not belong here", strange, [])
     yield same("columns", list(table.names), [column["name"] for column in data["columns"]])

@@ -21,12 +21,11 @@ from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
-from sfumato.bundle.manifest import load
-from sfumato.bundle.staging import MANIFEST
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, nearest
 from sfumato.ground.work import Work
+from sfumato.verification.verifying import untouched
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.parts import Attack, AttackPart
@@ -174,7 +173,7 @@ def attack(
     """
     others = [refuse_no_bundle(Path(one), "--earlier") for one in earlier]
     theirs = None if control is None else _table(control, plan)
-    manifest = load(Path(folder) / MANIFEST)
+    manifest = untouched(Path(folder))
     table = _table(original, plan)
     subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)

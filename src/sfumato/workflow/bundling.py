@@ -12,44 +12,65 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sfumato.bundle.manifest import SCHEMA, dump, seal
+from sfumato.bundle.manifest import SCHEMA, dump, plain, seal
 from sfumato.bundle.staging import MANIFEST, REPORT, refuse_existing, sha256
 from sfumato.data.files import rendered
+from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, PlanError
+from sfumato.ground.work import Work
+from sfumato.verification.verifying import tables_of
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
+    from sfumato.workflow.kinds.kind import Kind
     from sfumato.workflow.plan.plan import Plan
     from sfumato.workflow.released import Release
 
 
-def filled(made: Release, folder: Path, report: str) -> None:
-    """Put all files of a bundle into an empty folder; the manifest comes last and names the others' digests."""
+def write_data(made: Release, folder: Path) -> dict[str, Any]:
+    """Write the data files into an empty folder; what the manifest states about them is returned."""
     digests = {}
     for stem, rows in made.kind.files(made).items():
         path = folder / f"{stem}.{made.plan.output_format}"
         path.write_bytes(rendered(rows, path.name))
         digests[path.name] = sha256(path)
-    (folder / REPORT).write_text(report, encoding="utf-8")
-    stated = manifest(made, digests, report=sha256(folder / REPORT))
-    (folder / MANIFEST).write_text(dump(stated), encoding="utf-8")
+    return stated(made, digests)
 
 
-def manifest(made: Release, files: Mapping[str, str], *, report: str) -> dict[str, Any]:
-    """What the bundle states about itself, sealed; ``files`` are the data files' names and digests."""
-    kind = made.kind
-    return seal(
+def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> str:
+    """Make the report from the manifest and from the bytes of the data files, write it, and return it."""
+    page = kind.public_page(body, tables_of(folder, body), work)
+    (folder / REPORT).write_text(page, encoding="utf-8")
+    body["report"] = {"file": REPORT, "sha256": sha256(folder / REPORT)}
+    return page
+
+
+def write_manifest(folder: Path, body: Mapping[str, Any]) -> None:
+    """Seal the manifest and write it; it names the digests of the other files, and so it comes last."""
+    (folder / MANIFEST).write_text(dump(seal(body)), encoding="utf-8")
+
+
+def stated(made: Release, files: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """What the bundle states about itself, without report and seal; ``files`` are the data files' digests by name."""
+    names = {f"{stem}.{made.plan.output_format}": "" for stem in made.kind.files(made)} if files is None else files
+    body: dict[str, Any] = plain(
         {
             "sfumato": __version__,
             "schema": SCHEMA,
-            **({} if kind.stated is None else {"kind": kind.stated}),
+            "kind": made.kind.name,
             "made": datetime.now(UTC).date().isoformat(),
             "marks": made.marks,
             "plan": made.plan.public(),
-            **kind.manifest(made, files),
-            "report": {"file": REPORT, "sha256": report},
+            **made.kind.manifest(made, names),
         }
     )
+    return body
+
+
+def as_read(made: Release) -> dict[str, Table]:
+    """The tables of a release that is not written yet, by the stem of their file."""
+    missing = tuple(stated(made)["data"].get("missing", ()))
+    return {stem: Table(frame=rows, missing=missing) for stem, rows in made.kind.files(made).items()}
 
 
 def versions(*names: str) -> dict[str, str]:

@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from sfumato.bundle.manifest import load
+from sfumato.bundle.signatures import Card
+from sfumato.bundle.staging import MANIFEST
+from sfumato.data.table import Table
+from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
-from sfumato.verification.verifying import verify_bundle
+from sfumato.verification.verifying import Reader, verify_bundle
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds import kind_stated
+from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.plan_checks import plan_checks
+from sfumato.workflow.remaking import made_again
 
 
-def verify(folder: str | Path) -> Verification:
-    """Re-read a bundle's data file and manifest, and re-check every claim; a broken plugin is no fault of a bundle."""
+def verify(folder: str | Path, *, signer: Card | str | Path | None = None) -> Verification:
+    """Re-read a bundle's files, check every claim and make the report again; a broken plugin is no fault of a bundle.
+
+    ``signer`` is the card of whoever must have signed the bundle.
+    """
+    card = signer if signer is None or isinstance(signer, Card) else Card.load(Path(signer))
+    return _verified(Path(folder), _page, card)
+
+
+def verify_again(
+    folder: str | Path,
+    *,
+    plan: Plan,
+    original: object = None,
+    signer: Card | str | Path | None = None,
+    work: Work | None = None,
+) -> Verification:
+    """Verify a bundle and make it again from the original and the plan; for the steward, who has both."""
+    found = verify(folder, signer=signer)
+    manifest = load(Path(folder) / MANIFEST, sealed=False)
+    more = tuple(made_again(Path(folder), manifest, plan, original, work or Work()))
+    return replace(found, checks=(*found.checks, *more), stated=())
+
+
+def verify_written(folder: Path, *, page: str | None, card: Card | None = None) -> Verification:
+    """The same for a bundle that was just written, with the page that was made from its bytes; None: it has none."""
+    return _verified(folder, None if page is None else lambda *_: page, card)
+
+
+def _verified(folder: Path, page: Any, card: Card | None) -> Verification:
     catalog()
-    return verify_bundle(Path(folder), lambda manifest: kind_stated(manifest).checks)
+    reader = Reader(checks=lambda manifest: kind_stated(manifest).checks, plan=plan_checks, page=page, card=card)
+    return verify_bundle(folder, reader)
+
+
+def _page(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
+    return kind_stated(manifest).public_page(manifest, tables, Work())

@@ -12,12 +12,11 @@ import polars as pl
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.method.composition import Composition
-from sfumato.bundle.manifest import load
-from sfumato.bundle.staging import MANIFEST
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import SfumatoError, listed
 from sfumato.ground.work import Work
+from sfumato.verification.verifying import untouched
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.kinds.table.one_each import one_each
@@ -68,7 +67,7 @@ def composed(
 
 def _other(folder: Path, original: Table, plan: Plan | None) -> tuple[Subject, list[str]]:
     """The earlier bundle as far as the original has its columns, and the quasi-identifiers that it has not."""
-    manifest = load(folder / MANIFEST)
+    manifest = untouched(folder)
     columns: list[Mapping[str, Any]] = manifest["data"]["columns"]
     known = {str(one["name"]) for one in columns if str(one["name"]) in original.names}
     lost = [one for one in columns if one["role"] in ("quasi", "sensitive", "target") and one["name"] not in known]

@@ -18,6 +18,7 @@ from sfumato.verification.checks import Verification
 from sfumato.workflow.audit import Audit
 
 if TYPE_CHECKING:
+    from sfumato.bundle.signatures import Signer
     from sfumato.workflow.apply.applying import Applied, Outside
     from sfumato.workflow.kinds.kind import Kind
     from sfumato.workflow.plan.plan import Plan
@@ -58,31 +59,38 @@ class Release:
         """Warnings that belong to the release."""
         return [SEEDED] if self.plan.algorithm.seed is not None else []
 
-    def write(self, folder: str | Path, *, force: bool = False, work: Work | None = None) -> Verification:
-        """Write the bundle: complete and verified from its bytes, or not at all."""
+    def write(
+        self, folder: str | Path, *, force: bool = False, signer: Signer | None = None, work: Work | None = None
+    ) -> Verification:
+        """Write the bundle, signed if there is a signer: complete and verified from its bytes, or not at all."""
         from sfumato.workflow.walk import write
 
-        return write(self, folder, force=force, work=work)
+        return write(self, folder, force=force, signer=signer, work=work)
 
-    def checked(self, folder: Path, report: str = "") -> Verification:
-        """Put the bundle's files into an empty folder, and verify them from their bytes.
+    def checked(self, folder: Path) -> Verification:
+        """Put the bundle's files but for the report into an empty folder, and verify them from their bytes.
 
-        Without a report this is a trial: as strict as a bundle that is handed out, and sooner done.
+        This is a trial: as strict as a bundle that is handed out, and sooner done.
         """
-        from sfumato.workflow.bundling import filled
-        from sfumato.workflow.checking import verify
+        from sfumato.workflow.bundling import write_data, write_manifest
+        from sfumato.workflow.checking import verify_written
 
-        filled(self, folder, report)
-        return verify(folder)
+        write_manifest(folder, write_data(self, folder))
+        return verify_written(folder, page=None)
 
     def report(self, *, inside: bool = False, work: Work | None = None) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""
-        return self.kind.page(self, inside, work or Work())
+        from sfumato.workflow.bundling import as_read, stated
+
+        work = work or Work()
+        if not inside:
+            return self.kind.public_page(stated(self), as_read(self), work)
+        if self.kind.inside_page is None:
+            raise PlanError(f"a {type(self).__name__} has no inside report: nothing would cover what it tells")
+        return self.kind.inside_page(self, work)
 
     def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
         """Write the steward's own report; it shows the original's figures and must not be published."""
-        if not self.kind.inside:
-            raise PlanError(f"a {type(self).__name__} has no inside report: nothing would cover what it tells")
         write_whole(Path(path), self.report(inside=True, work=work))
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:

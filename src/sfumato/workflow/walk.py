@@ -1,4 +1,4 @@
-"""The one walk of every release: read, describe, count, search, recode, judge, attack, write, verify.
+"""The one walk of every release: read, describe, count, search, recode, judge, attack, write, report, verify.
 
 Nowhere else do these stages follow each other. What each of them does for a table, for paths and sets, or under
 differential privacy, the kind of release knows.
@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.bundle.pseudonyms import Pseudonyms
+from sfumato.bundle.signatures import Signer, sign
 from sfumato.bundle.staging import staged
 from sfumato.ground.errors import ClaimRefuted, PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
-from sfumato.workflow.bundling import filled, refuse_key_inside
-from sfumato.workflow.checking import verify
+from sfumato.workflow.bundling import refuse_key_inside, write_data, write_manifest, write_report
+from sfumato.workflow.checking import verify_written
 from sfumato.workflow.kinds import kind_of
 from sfumato.workflow.kinds.kind import Asked
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.released import Release
 
-STAGES = ("read", "count", "search", "recode", "judge", "attack", "report", "write", "verify")
+STAGES = ("read", "count", "search", "recode", "judge", "attack", "write", "report", "verify")
 """What a watcher hears of, in order; ``describe`` is a part of ``count``."""
 
 
@@ -65,17 +66,22 @@ def release(
     return replace(made, audit=kind.attack(made, work))
 
 
-def write(made: Release, folder: str | Path, *, force: bool = False, work: Work | None = None) -> Verification:
-    """Go on with a release: report, write and verify it from its bytes; a bundle appears whole or not at all."""
+def write(
+    made: Release, folder: str | Path, *, force: bool = False, signer: Signer | None = None, work: Work | None = None
+) -> Verification:
+    """Go on with a release: write, report and verify it from its bytes; a bundle appears whole or not at all."""
     work, place = work or Work(), Path(folder)
     refuse_key_inside(made.plan, place)
     with staged(place, force=force) as inner:
-        with work.stage("report"):
-            page = made.report(inside=False, work=work)
         with work.stage("write"):
-            filled(made, inner, page)
+            body = write_data(made, inner)
+        with work.stage("report"):
+            page = write_report(made.kind, inner, body, work)
+            write_manifest(inner, body)
+            if signer is not None:
+                sign(inner, signer)
         with work.stage("verify"):
-            checked = verify(inner)
+            checked = verify_written(inner, page=page, card=None if signer is None else signer.card)
         if not checked.holds:
             wrong = next(check for check in checked.checks if not check.holds)
             raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")

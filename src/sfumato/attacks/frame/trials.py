@@ -108,6 +108,18 @@ class Rate:
             "confidence": self.confidence,
         }
 
+    @classmethod
+    def from_json(cls, stated: Mapping[str, Any]) -> Rate:
+        """A rate as a manifest states it."""
+        value, trials = stated["rate"], stated["trials"]
+        return cls(
+            hits=0.0 if value is None else min(value * trials, float(trials)),
+            trials=trials,
+            failed=stated["failed"],
+            confidence=stated["confidence"],
+            exact=value is not None and stated["low"] == value == stated["high"],
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
@@ -211,6 +223,25 @@ class Finding:
             "note": self.note,
             **({"beyond": True} if self.beyond else {}),
         }
+
+    @classmethod
+    def from_json(cls, stated: Mapping[str, Any]) -> Finding:
+        """A finding as a manifest states it; excess and outcome follow from its rates."""
+        control, limit = stated["control"], stated["limit"]
+        return cls(
+            attack=stated["attack"],
+            threat=stated["threat"],
+            knows=stated["knows"],
+            does=stated["does"],
+            rate=Rate.from_json(stated["target"]),
+            naive=Rate.from_json(stated["naive"]),
+            control=None if control is None else Rate.from_json(control),
+            limit=None if limit is None else Limit(**limit),
+            worst=stated["worst"],
+            figures=stated["figures"],
+            note=stated["note"],
+            beyond=stated.get("beyond", False),
+        )
 
 
 def _four(value: float) -> float:

@@ -132,12 +132,13 @@ def _noted(members: Bits, number: int, head: Codes) -> Bits:
 
 @compiled
 def maximal_from(
-    rows: tuple[Codes, Codes, Codes], begin: tuple[int, Codes], support: int, members: Bits, number: int
-) -> tuple[Bits, Codes, Codes, Codes]:
+    rows: tuple[Codes, Codes, Codes], begin: tuple[int, Codes], support: int, members: Bits, number: int, most: int
+) -> tuple[Bits, Codes, Codes, Codes, int]:
     """The maximal frequent sets that begin with an item, given its slots, after ``number`` found before.
 
     ``rows`` are slots, the slot behind each slot's row, and how often each slot's row occurs. Returned are the bits of
-    all found sets, the items of the new ones in one row, their sizes and their rows.
+    all found sets, the items of the new ones in one row, their sizes and their rows, and how many slots were looked at.
+    The search stops after ``most`` of these.
     """
     counts, touched = np.zeros(len(members), np.int32), np.empty(len(members), np.int32)
     head, tails = np.empty(len(members) + 1, np.int32), np.empty(1024, np.int32)
@@ -146,13 +147,13 @@ def maximal_from(
     head[0] = begin[0]
     frames = np.empty((6, len(members) + 2), np.int64)  # list from, to; size of the head; tail from, to; rows
     out, sizes, heads = np.empty(1024, np.int32), np.empty(64, np.int32), np.empty(64, np.int32)
-    filled, new, depth = 0, 0, 0
+    filled, new, depth, looked = 0, 0, 0, len(begin[1])
     size, tail, weight = _opened(rows, begin[1], support, counts, touched, head, 1)
     tails = _roomy(tails, tail)
     tails[:tail] = touched[:tail]
     frames[:, 0] = (0, len(begin[1]), size, 0, tail, weight)
     fresh = True
-    while depth >= 0:
+    while depth >= 0 and looked <= most:
         a, b, size, low, high, weight = frames[:, depth]
         words = (number + new + 63) // 64
         if fresh and low == high and not _within(members, words, head[:size], head[:0]):
@@ -167,9 +168,10 @@ def maximal_from(
         head[size] = tails[low]
         listed = _roomy(listed, b + (b - a))
         end = _project(rows[0], rows[1], listed, a, b, tails[low])
+        looked += b - a
         size, tail, weight = _opened(rows, listed[b:end], support, counts, touched, head, size + 1)
         tails = _roomy(tails, high + tail)
         tails[high : high + tail] = touched[:tail]
         depth, fresh = depth + 1, True
         frames[:, depth] = (b, end, size, high, high + tail, weight)
-    return members, out[:filled].copy(), sizes[:new].copy(), heads[:new].copy()
+    return members, out[:filled].copy(), sizes[:new].copy(), heads[:new].copy(), looked

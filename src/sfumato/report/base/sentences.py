@@ -33,6 +33,16 @@ PROMISES: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """How a promise is said, by model and sense; every other one is said by its title."""
 
+
+def sentence(words: str) -> str:
+    """Words as a sentence of their own.
+
+    >>> sentence("made with a fixed seed")
+    'Made with a fixed seed.'
+    """
+    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
+
+
 ROLES: Mapping[str, str] = MappingProxyType(
     {
         "identifier": "identifier",

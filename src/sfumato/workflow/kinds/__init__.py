@@ -1,7 +1,7 @@
 """The kinds of release. Adding one is adding a folder here and its name to ``NAMES``.
 
-A folder says in its ``__init__`` which plans are its own and how its manifests are recognized; its module ``stages``
-holds the object ``KIND`` and is loaded when it is needed.
+A folder says in its ``__init__`` which plans are its own. Its module ``<name>_kind`` holds the object ``KIND`` and is
+loaded when it is needed. Manifests name the kind by its folder.
 """
 
 from __future__ import annotations
@@ -27,12 +27,10 @@ def kind_of(plan: Plan) -> Kind:
 
 def kind_stated(manifest: Mapping[str, Any]) -> Kind:
     """The kind of release that a manifest describes."""
-    stated = manifest.get("kind")
-    for name in NAMES:
-        if stated == _folder(name).STATED:
-            return _kind(name)
-    known = listed([_folder(name).STATED or name for name in NAMES])
-    raise BundleError(f"the manifest's kind {stated!r} is not known; this version reads {known}")
+    stated = manifest["kind"]
+    if stated not in NAMES:
+        raise BundleError(f"the manifest's kind {stated!r} is not known; this version reads {listed(NAMES)}")
+    return _kind(stated)
 
 
 def _folder(name: str) -> Any:

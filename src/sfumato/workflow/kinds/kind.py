@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 
 from sfumato.attacks.frame.subject import Subject
+from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Check, Remark
@@ -85,16 +86,20 @@ def no_dimensions(plan: Plan, frame: object, *, order: Any, work: Work) -> NoRet
     raise PlanError("columns: the analysis is about tables with quasi-identifiers and models that judge groups of rows")
 
 
+def _same_release(*bundle: Any) -> Iterable[Check]:
+    from sfumato.workflow.remaking import same_release
+
+    return same_release(*bundle)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One kind of release. A release is made, then asked; ``Any`` stands for what only the kind itself looks into."""
 
     name: str
-    """As the catalog's parts name it."""
-    stated: str | None
-    """As the manifest names it; None: a manifest of this kind says nothing."""
-    inside: bool = True
-    """Whether the steward gets a report of their own, with the original's figures."""
+    """As the catalog's parts and the manifest name it."""
+    options: tuple[str, ...] = ()
+    """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
     check: Callable[[Plan], None]
     """Refuse what a plan cannot say, as far as that needs no table and no file."""
     begin: Callable[[Asked], Asked] = lambda asked: asked
@@ -119,12 +124,16 @@ class Kind:
     """What a manifest states beside what every manifest states; the data files come with their digests."""
     checks: Callable[[Path, Manifest, Path], Iterable[Check | Remark]]
     """What is looked at when a bundle is verified: given its folder, its manifest and its data file."""
+    again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] = _same_release
+    """What the steward finds who makes a bundle again: given folder, manifest, plan and original."""
     subject: Callable[..., Subject]
     """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""
     apply: Callable[[Manifest, object, Outside], Applied]
     """New records under the recoding that a manifest states."""
-    page: Callable[[Any, bool, Work], str]
-    """The report as one HTML page; the second argument asks for the steward's own."""
+    public_page: Callable[[Manifest, Mapping[str, Table], Work], str]
+    """The report of a bundle as one HTML page, made from its manifest and its tables and from nothing else."""
+    inside_page: Callable[[Any, Work], str] | None = None
+    """The steward's own report, with the original's figures; None where a release has none."""
     summary: Callable[[Any], Summary]
     """What was made, for people."""
     figures: Callable[[Any], dict[str, Any]]

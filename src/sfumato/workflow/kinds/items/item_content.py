@@ -1,25 +1,18 @@
-"""From a release of paths and sets to what its report shows.
-
-The bundle's report is given what follows from the released records and nothing else: the original's distributions, what
-was left out, what was lost and how the search went are for the inside report.
-"""
+"""What the steward sees of a release of paths and sets: the bundle's report with the original's own figures beside."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.bundle.claims import Claim, titled
+from sfumato.bundle.claims import titled
 from sfumato.bundle.manifest import plain
 from sfumato.data.itemized import ItemColumn
 from sfumato.ground.work import Work
-from sfumato.group.itemsets import Itemsets
-from sfumato.group.maximal import maximal_frequent
 from sfumato.publish.items.item_space import ItemSpace
-from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.items.item_facts import (
     GridCounts,
     ItemColumnFacts,
@@ -29,95 +22,62 @@ from sfumato.report.items.item_facts import (
     Spot,
     StepFacts,
 )
-from sfumato.report.items.item_sentences import claimed
-from sfumato.version import __version__
-from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.bundling import as_read, stated
 from sfumato.workflow.kinds.items.item_columns import RecodedColumn, column_of
+from sfumato.workflow.kinds.items.item_public import MOST, foremost, public_facts, spot
 from sfumato.workflow.kinds.items.item_release import QUERY_COUNT
 from sfumato.workflow.kinds.kind import Summary
 
 if TYPE_CHECKING:
     from sfumato.workflow.kinds.items.item_release import ItemRelease
 
-MOST = 40
-"""How many items and frequent sets a report names."""
 Ints = NDArray[np.int64]
 
 
-def page(made: ItemRelease, inside: bool, work: Work) -> str:
-    """The report as one HTML page."""
+def inside_page(made: ItemRelease, work: Work) -> str:
+    """The steward's report as one HTML page."""
     from sfumato.report.items.item_page import render
 
-    return render(item_facts(made, inside=inside), work)
+    return render(inside_facts(made), work)
 
 
-def item_facts(made: ItemRelease, *, inside: bool) -> ItemFacts:
-    """Everything the report of a release of paths and sets shows."""
-    rows = made.prepared.table.rows
-    spaces = zip(made.prepared.problem.spaces, made.recoded, strict=True)
-    return ItemFacts(
-        title="Inside report" if inside else "Release report",
-        made=datetime.now(UTC).date().isoformat(),
-        version=__version__,
-        inside=inside,
-        records_before=rows,
-        records_after=made.rows.height,
-        claims=tuple(map(_claim, made.claims)),
-        columns=tuple(_column(made, space, told, inside=inside) for space, told in spaces),
-        algorithm=made.algorithm,
-        why=made.why,
-        utility=_utility(made) if inside else None,
-        sequences=_sequences(made) if inside else _released_sets(made),
+def inside_facts(made: ItemRelease) -> ItemFacts:
+    """What the bundle's report shows, with the original's figures beside."""
+    public = public_facts(stated(made), as_read(made))
+    spaces = zip(public.columns, made.prepared.problem.spaces, made.recoded, strict=True)
+    return replace(
+        public,
+        title="Inside report",
+        inside=True,
+        records_before=made.prepared.table.rows,
+        columns=tuple(_column(made, column, space, told) for column, space, told in spaces),
+        utility=_utility(made),
+        sequences=_sequences(made),
         steps=tuple(
             StepFacts(action=step.action, label=step.label, to=step.to, gain=step.gain, loss=step.loss, left=step.left)
-            for step in (made.outcome.steps if inside else ())
+            for step in made.outcome.steps
         ),
-        effort=dict(made.outcome.effort) if inside else {},
-        marks=tuple(made.marks),
-        near_unique=made.near_unique,
-        findings=made.audit.findings,
-        notes=_notes(made),
+        effort=dict(made.outcome.effort),
     )
 
 
-def _claim(claim: Claim) -> ClaimFacts:
-    """A claim with the words for paths and sets, or with those that its part of the catalog brings."""
-    told = claimed(claim)
-    if told.meaning:
-        return told
-    meaning, limits = catalog().explained(claim.model, claim.parameters)
-    return ClaimFacts(claim=claim, title=titled(claim.model, claim.parameters), meaning=meaning, limits=limits)
-
-
-def _notes(made: ItemRelease) -> tuple[str, ...]:
-    dropped = made.prepared.dropped_rows
-    return (f"{dropped} rows were left out before, because of missing values.",) if dropped else ()
-
-
-def _column(made: ItemRelease, space: ItemSpace, told: RecodedColumn, *, inside: bool) -> ItemColumnFacts:
-    to = made.outcome.shown.to[space.begin : space.begin + space.count]
+def _column(made: ItemRelease, public: ItemColumnFacts, space: ItemSpace, told: RecodedColumn) -> ItemColumnFacts:
     before, after = _supports(made, space)
-    gone = to < 0
     vanished = _vanished(made, space)
-    items = made.prepared.items.get(space.name)
-    grids: dict[str, GridCounts | None] = {}
-    if items is not None and items.kind == "trajectory":
-        grids["after"] = _shown_grid(made, space, items)
-        if inside:
-            grids |= {"before": _grid(items, before), "vanished": _grid(items, vanished)}
+    gone = made.outcome.shown.to[space.begin : space.begin + space.count] < 0
     left_out = int((gone | (vanished == before))[before > 0].sum())
-    return ItemColumnFacts(
-        name=space.name,
-        kind=told.kind,  # type: ignore[arg-type]
-        items_after=told.shown,
-        entries_after=told.entries,
-        items_coarser=len(told.coarser),
-        items_before=told.items if inside else None,
-        entries_before=told.entries_before if inside else None,
-        items_left_out=left_out if inside else None,
-        entries_left_out=int(vanished.sum()) if inside else None,
-        frequent=() if grids else _frequent(made, space, before, after, inside=inside),
-        **grids,
+    items = made.prepared.items.get(space.name)
+    path = items if items is not None and items.kind == "trajectory" else None
+    return replace(
+        public,
+        items_before=told.items,
+        entries_before=told.entries_before,
+        items_left_out=left_out,
+        entries_left_out=int(vanished.sum()),
+        frequent=() if path else _frequent(made, space, before, after),
+        after=None if path is None else _shown_grid(made, space, path),
+        before=None if path is None else _grid(path, before),
+        vanished=None if path is None else _grid(path, vanished),
     )
 
 
@@ -151,7 +111,7 @@ def _shown_grid(made: ItemRelease, space: ItemSpace, items: ItemColumn) -> GridC
     first = _firsts(made, space)
     places: dict[str, int] = {}
     times: dict[str, int] = {}
-    spots = [_spot(label, space.mark) for label in labels]
+    spots = [spot(label, space.mark) for label in labels]
     for (place, time), item in zip(spots, first, strict=True):
         places[place] = min(places.get(place, len(items.places)), int(items.place[item]))
         times[time] = min(times.get(time, len(items.times)), int(items.time[item]))
@@ -170,27 +130,19 @@ def _firsts(made: ItemRelease, space: ItemSpace) -> list[int]:
     return [int(item) - space.begin for item in shown.first[mine]]
 
 
-def _spot(label: str, mark: str) -> Spot:
-    place, _, time = label.rpartition(mark)
-    return place, time
-
-
 def _frequent(
-    made: ItemRelease, space: ItemSpace, before: Ints, after: Ints, *, inside: bool
+    made: ItemRelease, space: ItemSpace, before: Ints, after: Ints
 ) -> tuple[tuple[str, int | None, int | None], ...]:
-    """The most frequent items of the release; inside also those of the original."""
+    """The most frequent items of the original, and of the release."""
     _, labels = column_of(space, made.outcome)
-    found: dict[str, tuple[int | None, int | None]] = {}
-    if inside:
-        names = made.prepared.problem.transactions.labels[space.begin : space.begin + space.count]
-        for item in np.argsort(-before, kind="stable")[:MOST].tolist():
-            found[names[item]] = (int(before[item]), None)
+    names = made.prepared.problem.transactions.labels[space.begin : space.begin + space.count]
+    found: dict[str, int | None] = {}
+    for item in np.argsort(-before, kind="stable")[:MOST].tolist():
+        found[names[item]] = int(before[item])
     for item in np.argsort(-after, kind="stable")[:MOST].tolist():
-        found[labels[item]] = (found.get(labels[item], (None, None))[0], int(after[item]))
-    if inside:
-        seen = dict(zip(labels, after.tolist(), strict=True))
-        found = {label: (b, seen.get(label) if a is None else a) for label, (b, a) in found.items()}
-    return tuple((label, b, a) for label, (b, a) in found.items())
+        found.setdefault(labels[item], None)
+    seen = dict(zip(labels, after.tolist(), strict=True))
+    return tuple((label, many, seen.get(label)) for label, many in found.items())
 
 
 def _utility(made: ItemRelease) -> ItemUtilityFacts:
@@ -216,7 +168,7 @@ def _sequences(made: ItemRelease) -> tuple[SequenceFacts, ...]:
     found, to, shown = made.frequent, made.outcome.shown.to, made.outcome.shown
     labels = made.prepared.problem.transactions.labels
     facts = []
-    for number in _foremost(found.sets):
+    for number in foremost(found.sets):
         items = found.sets.codes[found.sets.starts[number] : found.sets.starts[number + 1]]
         kept, coarser = bool(found.kept[number]), bool(found.coarser[number])
         names = tuple(labels[item] for item in items)
@@ -234,31 +186,12 @@ def _sequences(made: ItemRelease) -> tuple[SequenceFacts, ...]:
     return tuple(facts)
 
 
-def _released_sets(made: ItemRelease) -> tuple[SequenceFacts, ...]:
-    """The same of the release itself: its own maximal frequent sets, which anybody can count."""
-    records, shown = made.outcome.transactions, made.outcome.shown
-    found = maximal_frequent(records, made.frequent.support)
-    facts = []
-    for number in _foremost(found):
-        items = found.codes[found.starts[number] : found.starts[number + 1]]
-        names = tuple(records.labels[item] for item in items)
-        spots = _spots(made, names, shown.first[items])
-        facts.append(SequenceFacts(labels=names, after=int(found.rows[number]), spots=spots))
-    return tuple(facts)
-
-
-def _foremost(sets: Itemsets) -> list[int]:
-    """The most frequent sets, those of several items first."""
-    order = np.lexsort((-sets.rows, -np.minimum(np.diff(sets.starts), 2)))
-    return [int(number) for number in order[:MOST]]
-
-
 def _spots(made: ItemRelease, labels: tuple[str, ...], items: NDArray[np.int32] | Ints) -> tuple[Spot, ...]:
     """The places and times of a sequence, if all of its (original) items are readings of one path."""
     for space in made.prepared.problem.spaces:
         inside = (items >= space.begin) & (items < space.begin + space.count)
         if len(space.axes) == 2 and inside.all():
-            return tuple(_spot(label, space.mark) for label in labels)
+            return tuple(spot(label, space.mark) for label in labels)
     return ()
 
 

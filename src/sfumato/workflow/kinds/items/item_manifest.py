@@ -39,6 +39,7 @@ def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "recoding": {
             "algorithm": made.algorithm,
             "why": made.why,
+            **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
             "columns": {one.name: _public(one) for one in made.recoded},
         },
         "attacks": made.audit.to_json(),

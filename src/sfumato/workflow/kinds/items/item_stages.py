@@ -29,6 +29,7 @@ from sfumato.workflow.catalog.lookup import parameters
 from sfumato.workflow.kinds.items.item_columns import column_of
 from sfumato.workflow.kinds.items.item_plan import item_algorithm
 from sfumato.workflow.kinds.items.item_preparing import ItemPrepared
+from sfumato.workflow.kinds.items.item_public import SUPPORT
 from sfumato.workflow.kinds.items.item_release import QUERY_COUNT, ItemRelease
 from sfumato.workflow.kinds.items.long_tables import item_table
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
@@ -37,10 +38,6 @@ from sfumato.workflow.plan.plan import Plan
 
 QUERIES = Chance(seed=2012)
 """Random count queries are the same for every release, so that their errors can be compared."""
-
-
-SUPPORT = 0.01
-"""What is frequent where the algorithm has no support of its own: a share of the records."""
 
 
 def read(asked: Asked) -> Table:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from sfumato.verification.item_checks import item_checks
-from sfumato.workflow.kinds.items import STATED, item_attack, item_content, item_manifest, item_plan, item_stages
+from sfumato.workflow.kinds.items import item_attack, item_content, item_manifest, item_plan, item_public, item_stages
 from sfumato.workflow.kinds.items.item_preparing import prepare_items
 from sfumato.workflow.kinds.kind import Kind
 
 KIND = Kind(
     name="items",
-    stated=STATED,
     check=item_plan.check,
     read=item_stages.read,
     prepare=lambda asked, rows: prepare_items(asked.plan, rows),
@@ -23,7 +22,8 @@ KIND = Kind(
     checks=lambda *bundle: item_checks(*bundle, known=item_plan.ItemModels()),
     subject=item_attack.refuse_bundle,
     apply=item_manifest.refuse_records,
-    page=item_content.page,
+    public_page=item_public.public_page,
+    inside_page=item_content.inside_page,
     summary=item_content.summary,
     figures=item_content.figures,
     draft=item_plan.draft,

@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import polars as pl
 
-from sfumato.budget.events import to_json
+from sfumato.budget.events import from_json, to_json
+from sfumato.data.table import Table
 from sfumato.ground.work import Work
 from sfumato.report.private.private_page import PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import COUNT
-from sfumato.version import __version__
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 
 
-def page(made: PrivateRelease, inside: bool, work: Work) -> str:
-    """The report as one HTML page; there is no inside one."""
-    return render(private_facts(made), work)
+def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
+    """The report as one HTML page: a function of the manifest and the noisy rows."""
+    return render(public_facts(manifest, tables), work)
 
 
-def private_facts(made: PrivateRelease) -> PrivateFacts:
-    """Everything the report of a private release shows."""
+def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> PrivateFacts:
+    """Everything that the report of a private bundle shows."""
+    rows = tables["data"].frame
     return PrivateFacts(
-        made=datetime.now(UTC).date().isoformat(),
-        version=__version__,
-        epsilon=made.epsilon,
-        event=made.event,
-        algorithm=made.algorithm,
-        why=made.why,
-        domains=made.domains,
-        steps=made.outcome.steps,
-        effort=made.outcome.effort,
-        marks=tuple(made.marks),
-        columns=tuple((name, _counted(made.rows, name)) for name in made.rows.columns if name != COUNT),
+        made=manifest["made"],
+        version=manifest["sfumato"],
+        epsilon=Fraction(manifest["claims"][0]["parameters"]["epsilon"]),
+        event=from_json(manifest["ledger"]),
+        algorithm=manifest["recoding"]["algorithm"],
+        why=manifest["recoding"]["why"],
+        domains=manifest["domains"],
+        steps=tuple(manifest["recoding"]["steps"]),
+        effort=manifest["search"],
+        marks=tuple(manifest["marks"]),
+        columns=tuple((name, _counted(rows, name)) for name in rows.columns if name != COUNT),
     )
 
 
 def _counted(rows: pl.DataFrame, name: str) -> tuple[tuple[str, int], ...]:
     """Released rows per label."""
-    weights = pl.col(COUNT).sum() if COUNT in rows.columns else pl.len()
+    weights = pl.col(COUNT).cast(pl.Int64).sum() if COUNT in rows.columns else pl.len()
     found = rows.group_by(name, maintain_order=True).agg(weights.cast(pl.Int64).alias("rows of the label"))
     return tuple((str(label), int(many)) for label, many in found.iter_rows())
 

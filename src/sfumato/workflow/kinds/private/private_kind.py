@@ -8,7 +8,6 @@ from sfumato.verification.private_checks import private_checks
 from sfumato.workflow.audit import Audit
 from sfumato.workflow.kinds.kind import Kind
 from sfumato.workflow.kinds.private import (
-    STATED,
     private_content,
     private_manifest,
     private_plan,
@@ -30,8 +29,7 @@ def _comparison(plan: Plan) -> Comparison:
 
 KIND = Kind(
     name="private",
-    stated=STATED,
-    inside=False,
+    options=("output",),
     check=private_plan.check,
     begin=private_stages.begin,
     read=private_stages.read,
@@ -43,9 +41,10 @@ KIND = Kind(
     files=lambda made: {"data": made.rows},
     manifest=private_manifest.manifest,
     checks=private_checks,
+    again=private_stages.same_domains,
     subject=private_subject.private_subject,
     apply=private_manifest.apply_labels,
-    page=private_content.page,
+    public_page=private_content.public_page,
     summary=private_content.summary,
     figures=private_content.figures,
     comparison=_comparison,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,16 +14,20 @@ from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import Pure
 from sfumato.budget.ledger import Ledger
 from sfumato.bundle.claims import Claim
+from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.ground.work import Work
 from sfumato.publish.noisy_table import PrivateTable
+from sfumato.verification.checks import Check, same
 from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
+from sfumato.workflow.kinds.private.declared import declared_table
 from sfumato.workflow.kinds.private.private_plan import epsilon_of_plan, private_algorithm
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
 from sfumato.workflow.loading import bounded, rows_or_none
+from sfumato.workflow.plan.plan import Plan
 
 
 def begin(asked: Asked) -> Asked:
@@ -93,3 +99,11 @@ def _claim(epsilon: Fraction, of: str) -> Claim:
         classes_failing=0,
         note="accounted for exactly",
     )
+
+
+def same_domains(
+    folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work
+) -> Iterable[Check]:
+    """The domains are those that the plan declares; noise cannot be drawn again, and nothing is spent."""
+    table = declared_table(plan, rows_or_none(plan, original))
+    yield same("domains of the plan", plain(stated_domains(table)), manifest["domains"])

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sfumato.workflow.plan.plan import Plan
 
-STATED = None
-
 
 def owns(plan: Plan) -> bool:
     """Whether a plan asks for this kind of release."""

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sfumato.bundle.claims import Claim
-from sfumato.describe.domains import Categories
 from sfumato.describe.hierarchy import TOP, Hierarchy
-from sfumato.describe.roles import Role
 from sfumato.publish.problem import Form
-from sfumato.utility.view import Ruler
 from sfumato.verification.losses import losses
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.table.table_public import column_loss, label_costs, label_rows
 
 if TYPE_CHECKING:
     from sfumato.workflow.kinds.table.table_release import TableRelease
@@ -83,6 +79,7 @@ def stated_counts(made: TableRelease) -> dict[str, Any]:
         "rows": made.suppressed_rows,
         "of": made.prepared.rows if removed else made.published.rows,
         **({} if people is None else {"people": people, "people_of": made.prepared.people}),
+        **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
         "how": made.recoding.rows,
         "limit": made.plan.algorithm.max_suppressed,
     }
@@ -103,47 +100,16 @@ def _plain(one: Claim) -> dict[str, Any]:
     return {"model": one.model, "parameters": dict(one.parameters)}
 
 
-def column_loss(made: TableRelease, name: str, *, exact: bool) -> float | None:
-    """The share of what a column could tell that is lost: 0 for values as they were, 1 where one label is left.
+def exact_loss(made: TableRelease, name: str) -> float:
+    """The share of what a column could tell that is lost, with the sizes of labels in the original: not public.
 
-    A label that covers s of the c values (or of the range) that all released labels cover together costs
-    (s - 1) / (c - 1), and a row that was removed costs 1. Where the domain is not declared, sizes are read off the
-    original: the figure is then exact and not public, and None is given in its place.
+    It is 0 for values as they were, and 1 where one label is left.
     """
     problem = made.prepared.problem
     place = problem.cells.quasi.index(name)
     found, hierarchy = made.outcome.recoding(problem), problem.hierarchies[place]
-    form = found.forms[place] if found.forms else "levels"
     labels, ruler = found.labels[place], found.rulers[place]
-    counts = made.label_rows(name)
-    used = [i for i in _used(made, name, labels) if labels[i] in counts]
-    leaf = 0.0 if hierarchy.continuous else 1.0
-    whole = all(ruler.sizes[i] <= leaf for i in used) and TOP not in counts
-    if not exact and len(used) > 1 and not whole and (hierarchy.declared is None or form == "means"):
-        return None
-    cost = dict(zip((labels[i] for i in used), _costs(ruler, used, leaf), strict=True))
-    lost = sum(many * cost.get(label, 1.0) for label, many in counts.items())
+    counts = label_rows(made.classes, name)
+    sizes = {labels[i]: float(ruler.sizes[i]) for i in _used(made, name, labels) if labels[i] in counts}
     removed = made.suppressed_rows if made.recoding.rows == "remove" else 0
-    return float((lost + removed) / max(made.rows.height + removed, 1))
-
-
-def _costs(ruler: Ruler, used: list[int], leaf: float) -> list[float]:
-    """What each label costs, by its share of what all of them cover."""
-    sizes = ruler.sizes[used]
-    covered = min(float(sizes.sum()), float(ruler.total)) - leaf
-    if covered <= 0:
-        return [0.0] * len(used)
-    return [float(cost) for cost in np.clip((sizes - leaf) / covered, 0.0, 1.0)]
-
-
-def values_before(made: TableRelease, name: str, *, exact: bool) -> int | None:
-    """How many different values a column had: those that occur, or publicly those that are declared."""
-    domain = made.prepared.domains[name]
-    if exact:
-        return domain.distinct
-    if made.prepared.schema.roles[name] is not Role.QUASI:
-        return None if made.suppressed_rows else domain.distinct
-    hierarchy = made.prepared.problem.hierarchies[made.prepared.problem.cells.quasi.index(name)]
-    if isinstance(hierarchy.declared, Categories):
-        return len(hierarchy.declared.values)
-    return None if hierarchy.declared is None or hierarchy.continuous else int(hierarchy.total)
+    return column_loss(counts, label_costs(sizes, float(ruler.total), continuous=hierarchy.continuous), removed)

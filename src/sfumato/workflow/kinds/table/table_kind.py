@@ -8,7 +8,14 @@ from sfumato.verification.table_checks import table_checks
 from sfumato.workflow.apply.applying import apply_rules
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.kind import Kind
-from sfumato.workflow.kinds.table import STATED, table_content, table_manifest, table_plan, table_stages, table_subject
+from sfumato.workflow.kinds.table import (
+    table_content,
+    table_manifest,
+    table_plan,
+    table_public,
+    table_stages,
+    table_subject,
+)
 from sfumato.workflow.kinds.table.foreseeing import foreseen
 from sfumato.workflow.kinds.table.preparing import prepare
 
@@ -31,7 +38,6 @@ def _dimensions(*asked: Any, **said: Any) -> Any:
 
 KIND = Kind(
     name="table",
-    stated=STATED,
     check=table_plan.check,
     begin=table_stages.begin,
     read=table_stages.read,
@@ -46,7 +52,8 @@ KIND = Kind(
     checks=lambda *bundle: table_checks(*bundle, known=catalog(), asked=table_plan.asked),
     subject=table_subject.bundle_subject,
     apply=apply_rules,
-    page=table_content.page,
+    public_page=table_public.public_page,
+    inside_page=table_content.inside_page,
     summary=table_content.summary,
     figures=table_content.figures,
     draft=table_plan.draft,

@@ -14,7 +14,6 @@ from sfumato.bundle.published import Published
 from sfumato.bundle.recoding import Recoding
 from sfumato.data.frames import from_frame
 from sfumato.group.classes import Classes
-from sfumato.group.keys import total
 from sfumato.group.near_unique import NearUnique, asked_size, near_unique_columns
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.problem import Outcome
@@ -92,12 +91,6 @@ class TableRelease(Release):
     def trail(self) -> Trail | None:
         """The steps by which it was found, where each of them is a table of its own; not all of it may be public."""
         return self.outcome.trail
-
-    def label_rows(self, name: str) -> dict[str, int]:
-        """How many released rows show each label of a quasi-identifier, in the order of the labels."""
-        place = self.classes.quasi.index(name)
-        rows = total(self.classes.keys[place].astype(np.int64), self.classes.sizes, len(self.classes.labels[place]))
-        return {label: int(many) for label, many in zip(self.classes.labels[place], rows, strict=True) if many}
 
     @cached_property
     def stated_columns(self) -> dict[str, Any]:

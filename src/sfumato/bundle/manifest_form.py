@@ -1,0 +1,204 @@
+"""The form of a manifest, key by key, for each kind of release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, Maybe, OneOf, Record, Text, Whole
+from sfumato.bundle.manifest_parts import (
+    ATTACK,
+    CLAIM,
+    COMMON,
+    DATA,
+    DIGEST,
+    FILE,
+    MISSING,
+    NAME,
+    NUMBER,
+    REACHED,
+    REPORT,
+    ROLES,
+    RULE,
+    SENTENCE,
+    TRAIL,
+)
+from sfumato.data.table import KINDS
+
+TABLE = Record(
+    needed={
+        **COMMON,
+        "data": Record(
+            needed={
+                **DATA,
+                "columns": Listed(
+                    of=Record(
+                        needed={"name": NAME, "role": ROLES, "type": OneOf(KINDS)},
+                        optional={"guarded": Exactly(True)},
+                    )
+                ),
+                "missing": MISSING,
+                "exempt_suppressed": Flag(),
+            },
+            optional={
+                "apart": Record(
+                    needed={"group": NAME, "column": NAME, "type": OneOf(KINDS), "file": FILE, "sha256": DIGEST}
+                ),
+                "population": Listed(of=Listed(of=Either((NAME, Whole())))),
+            },
+        ),
+        "claims": Listed(of=CLAIM),
+        "smallest_class": Record(needed={"value": Whole(), "wildcard": Whole()}),
+        "recoding": Record(
+            needed={
+                "algorithm": NAME,
+                "why": SENTENCE,
+                "columns": Mapped(
+                    of=Record(
+                        needed={"of": Whole(), "labels": Mapped(of=Maybe(NUMBER))},
+                        optional={
+                            "level": Whole(),
+                            "form": OneOf(("boxes", "means", "nodes", "intervals")),
+                            "rule": RULE,
+                            "sizes": Mapped(of=NUMBER),
+                            "total": NUMBER,
+                            "continuous": Flag(),
+                        },
+                    )
+                ),
+            }
+        ),
+        "suppression": Record(
+            needed={"rows": Whole(), "of": Whole(), "how": OneOf(("remove", "star")), "limit": NUMBER},
+            optional={"people": Whole(), "people_of": Whole(), "left_out": Whole(low=1)},
+        ),
+        "utility": Mapped(of=REACHED),
+        "risk": Record(
+            needed={
+                **dict.fromkeys(("prosecutor", "journalist", "marketer", "unique", "at_risk"), NUMBER),
+                "population_known": Flag(),
+            }
+        ),
+        "search": Record(needed={"proven_optimal": Flag()}),
+        "trail": Maybe(TRAIL),
+        "attacks": Listed(of=ATTACK, most=20_000),
+        "attacks_not_made": Mapped(of=SENTENCE),
+    },
+    optional=REPORT,
+)
+"""A release of a table."""
+
+ITEMS = Record(
+    needed={
+        **COMMON,
+        "data": Record(
+            needed={
+                **DATA,
+                "columns": Listed(
+                    of=Record(
+                        needed={"name": NAME, "role": ROLES, "type": OneOf(("text", "set", "trajectory"))},
+                        optional={"separator": NAME, "mark": NAME},
+                    )
+                ),
+                "missing": MISSING,
+            }
+        ),
+        "claims": Listed(of=CLAIM),
+        "recoding": Record(
+            needed={
+                "algorithm": NAME,
+                "why": SENTENCE,
+                "columns": Mapped(
+                    of=Record(
+                        needed={
+                            "kind": OneOf(("trajectory", "set", "table")),
+                            "shown": Whole(),
+                            "entries": Whole(),
+                            "coarser": Listed(of=NAME),
+                        }
+                    )
+                ),
+            },
+            optional={"left_out": Whole(low=1)},
+        ),
+        "attacks": Listed(of=ATTACK, most=20_000),
+        "attacks_not_made": Mapped(of=SENTENCE),
+    },
+    optional=REPORT,
+)
+"""A release of paths and sets."""
+
+
+class _Event:
+    """Where epsilon went: an amount, or parts that are events again."""
+
+    def fault(self, value: Any, path: str) -> str | None:
+        """As every form."""
+        kind = value.get("kind") if isinstance(value, dict) else None
+        amount = {"pure": "epsilon", "concentrated": "rho"}.get(str(kind))
+        rest: Form = Text(most=200, like=r"[0-9]+(/[0-9]+)?") if amount else Listed(of=self)
+        head: Mapping[str, Form] = {"kind": OneOf(("pure", "concentrated", "sequential", "parallel")), "what": NAME}
+        return Record(needed={**head, amount or "parts": rest}).fault(value, path)
+
+
+_DOMAIN = Either(
+    (
+        Record(needed={"kind": Exactly("number"), "low": NUMBER, "high": NUMBER, "grid": NUMBER}),
+        Record(needed={"kind": OneOf(("tree", "set")), "nodes": Listed(of=Listed(of=Either((NAME, Whole(low=-1)))))}),
+    )
+)
+PRIVATE = Record(
+    needed={
+        **COMMON,
+        "data": Record(
+            needed={
+                **DATA,
+                "columns": Listed(
+                    of=Record(
+                        needed={
+                            "name": NAME,
+                            "role": OneOf(("quasi", "target", "count")),
+                            "type": OneOf(("integer", "text")),
+                        }
+                    )
+                ),
+            }
+        ),
+        "claims": Listed(
+            of=Record(needed={"model": NAME, "parameters": Record(needed={"epsilon": NAME, "neighbours": NAME})})
+        ),
+        "domains": Record(
+            needed={"columns": Mapped(of=_DOMAIN)},
+            optional={"target": Maybe(Record(needed={"name": NAME, "values": Listed(of=NAME)}))},
+        ),
+        "ledger": _Event(),
+        "recoding": Record(
+            needed={
+                "algorithm": NAME,
+                "why": SENTENCE,
+                "columns": Mapped(
+                    of=Record(needed={"labels": Mapped(of=Exactly(0.0))}, optional={"rule": RULE}),
+                ),
+                "steps": Listed(of=SENTENCE),
+            }
+        ),
+        "search": Mapped(of=Either((NUMBER, NAME))),
+        "attacks": Listed(of=ATTACK, most=0),
+    },
+    optional={
+        **REPORT,
+        "paid": Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST}),
+    },
+)
+"""A differentially private release."""
+
+FORMS: Mapping[str, Record] = MappingProxyType({"table": TABLE, "items": ITEMS, "private": PRIVATE})
+"""By kind."""
+
+
+def fault_of(manifest: Mapping[str, Any]) -> str | None:
+    """What is wrong with the form of a manifest; None where nothing is."""
+    kind = manifest.get("kind")
+    form = FORMS.get(kind) if isinstance(kind, str) else None
+    return (form or Record(needed=COMMON)).fault(manifest, "")

@@ -1,0 +1,153 @@
+"""The parts of a manifest's form that several kinds of release share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sfumato.bundle.form import (
+    LONG,
+    Either,
+    Exactly,
+    Flag,
+    Form,
+    Listed,
+    Mapped,
+    Maybe,
+    OneOf,
+    Real,
+    Record,
+    Text,
+    Value,
+    Whole,
+)
+from sfumato.data.table import KINDS
+from sfumato.describe.roles import Role
+
+SCHEMA = 2
+"""The version of the form."""
+
+NAME, SENTENCE, DIGEST = Text(), Text(most=LONG), Text(like="[0-9a-f]{64}")
+FILE = Text(most=100, like=r"[a-z]+\.[a-z]+")
+NUMBER, REACHED = Real(), Real(infinite=True)
+ROLES = OneOf(tuple(Role))
+
+COLUMN_PLAN = Record(
+    needed={"role": Either((Listed(of=ROLES, most=2), ROLES))},
+    optional={
+        "type": OneOf((*KINDS, "set", "trajectory")),
+        "separator": NAME,
+        "mark": NAME,
+        "record": Exactly("window"),
+        "pseudonym": Exactly("keyed"),
+        "hierarchy": NAME,
+        "time_hierarchy": NAME,
+        "values": Whole(),
+    },
+)
+PLAN = Record(
+    needed={
+        "input": Record(
+            needed={"missing": Listed(of=NAME, most=1000), "on_missing": OneOf(("keep", "drop"))},
+            optional={"unit": NAME, "rows_per_unit": Whole(low=1)},
+        ),
+        "columns": Mapped(of=COLUMN_PLAN),
+        "privacy": Mapped(of=Value()),
+        "utility": Record(needed={"metric": NAME}),
+        "algorithm": Mapped(of=Value()),
+        "attack": Record(
+            needed={
+                "run": Flag(),
+                "attacks": Listed(of=NAME, most=1000),
+                "trials": Whole(),
+                "max_risk": Maybe(NUMBER),
+                "seconds": NUMBER,
+                "accept": Listed(of=NAME, most=1000),
+                "earlier": Whole(),
+            }
+        ),
+    }
+)
+CLAIM = Record(
+    needed={
+        "model": NAME,
+        "parameters": Mapped(of=Value()),
+        "holds": Flag(),
+        "reached": REACHED,
+        "sense": OneOf(("at least", "at most", "above", "below")),
+        "limit": REACHED,
+        "reading": OneOf(("strict", "value", "wildcard")),
+        "readings": Record(needed={"value": REACHED, "wildcard": REACHED}),
+        "classes_failing": Whole(),
+        "note": SENTENCE,
+    }
+)
+RATE = Record(
+    needed={
+        "rate": Maybe(NUMBER),
+        "low": NUMBER,
+        "high": NUMBER,
+        "trials": Whole(),
+        "failed": Whole(),
+        "confidence": NUMBER,
+    }
+)
+ATTACK = Record(
+    needed={
+        "attack": NAME,
+        "threat": NAME,
+        "knows": SENTENCE,
+        "does": SENTENCE,
+        "target": RATE,
+        "naive": RATE,
+        "control": Maybe(RATE),
+        "risk": Record(needed={"value": Maybe(NUMBER), "low": NUMBER, "high": NUMBER}),
+        "limit": Maybe(Record(needed={"value": NUMBER, "why": SENTENCE})),
+        "worst": Maybe(NUMBER),
+        "figures": Mapped(of=NUMBER),
+        "outcome": OneOf(("refuted", "not refuted", "inconclusive", "not tried")),
+        "note": SENTENCE,
+    },
+    optional={"beyond": Exactly(True)},
+)
+COMMON: Mapping[str, Form] = MappingProxyType(
+    {
+        "sfumato": Text(most=40, like=r"[0-9A-Za-z.+-]+"),
+        "schema": Exactly(SCHEMA),
+        "kind": OneOf(("table", "items", "private")),
+        "made": Text(like=r"\d{4}-\d{2}-\d{2}"),
+        "marks": Listed(of=SENTENCE, most=20_000),
+        "plan": PLAN,
+        "versions": Mapped(of=Text(most=80)),
+        "sha256": DIGEST,
+    }
+)
+REPORT: Mapping[str, Form] = MappingProxyType(
+    {"report": Record(needed={"file": Exactly("report.html"), "sha256": DIGEST})}
+)
+DATA: Mapping[str, Form] = MappingProxyType({"file": FILE, "sha256": DIGEST, "rows": Whole()})
+MISSING = Listed(of=NAME, most=1000)
+RULE = Record(
+    needed={"type": OneOf(KINDS)},
+    optional={"values": Mapped(of=NAME), "intervals": Exactly(True), "above": Mapped(of=Value(2))},
+)
+STEP = Record(
+    needed={
+        "column": NAME,
+        "coarse": NAME,
+        "fine": Listed(of=NAME),
+        "score": NUMBER,
+        "anonymity": Whole(),
+        "loss": Maybe(NUMBER),
+    }
+)
+TRAIL = Record(
+    needed={
+        "direction": OneOf(("down", "up")),
+        "score": NAME,
+        "anonymity": Whole(),
+        "loss": Maybe(NUMBER),
+        "steps": Listed(of=STEP),
+        "enough": Maybe(Whole()),
+    }
+)

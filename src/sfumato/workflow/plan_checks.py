@@ -1,0 +1,56 @@
+"""What a manifest says about its plan, held against what this program plans: known options, and no attack untold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from sfumato.bundle.attack_titles import is_named
+from sfumato.ground.errors import listed
+from sfumato.verification.checks import Check
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.catalog.options import COMMON, option_names
+from sfumato.workflow.kinds import kind_stated
+
+_BESIDE = ("sensitive", "target", "keep")
+_TRIALS = 20
+
+
+def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
+    """The algorithm has the options that the plan gives it, and every attack that the plan asks for is told."""
+    asked, used = manifest["plan"]["algorithm"], manifest["recoding"]["algorithm"]
+    part = catalog().algorithms.get(used)
+    known = (*COMMON, *kind_stated(manifest).options, *(() if part is None else option_names(part)))
+    strange = [key for key in asked if key not in known]
+    named = asked.get("name") in (used, "auto") and part is not None and part.solves == manifest["kind"]
+    told = listed(strange) + " unknown" if strange else str(used) if named else f"{used!r} is not what the plan names"
+    yield Check(what="algorithm of the plan", holds=named and not strange, detail=told)
+    yield from _attacks(manifest)
+
+
+def _attacks(manifest: Mapping[str, Any]) -> Iterable[Check]:
+    """Every attack that this program makes on such a release is told, as made or as not made."""
+    asked = manifest["plan"]["attack"]
+    if not asked["run"]:
+        return
+    titles = [*(one["attack"] for one in manifest["attacks"]), *manifest.get("attacks_not_made", ())]
+    untold = [name for name, told in _due(manifest, asked["attacks"]) if not any(map(told, titles))]
+    yield Check(what="attacks that are told", holds=not untold, detail=f"untold: {listed(untold)}" if untold else "all")
+
+
+def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, Callable[[str], bool]]]:
+    """The attacks of this program that a plan asks for, each with how its title is known.
+
+    Where other columns are published beside the quasi-identifiers, some attacks are made by both knowledges.
+    """
+    from sfumato.workflow.catalog.built_in import ATTACKS
+
+    beside = any(column["role"] in _BESIDE for column in manifest["data"]["columns"])
+    for part in ATTACKS:
+        wanted = (part.name in names or "all" in names) if names else part.quick
+        if part.attacks != manifest["kind"] or not wanted:
+            continue
+        by = f"{part.name} by "
+        yield part.name, lambda title, name=part.name, by=by: is_named(title, name) and not title.startswith(by)  # type: ignore[misc]
+        if beside and hasattr(part.make(_TRIALS), "about"):
+            yield f"{by}other columns", lambda title, by=by: title.startswith(by)  # type: ignore[misc]
