@@ -18,6 +18,7 @@ from sfumato.version import __version__
 if TYPE_CHECKING:
     from sfumato import datasets, models
     from sfumato.budget.ledger import Ledger
+    from sfumato.bundle.signatures import Card, Signer
     from sfumato.ground.errors import (
         BudgetError,
         BundleError,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import apply
     from sfumato.workflow.attacking import attack
     from sfumato.workflow.audit import Audit
-    from sfumato.workflow.checking import verify
+    from sfumato.workflow.checking import verify, verify_again
     from sfumato.workflow.frontier.comparing import frontier
     from sfumato.workflow.kinds.items.item_release import ItemRelease
     from sfumato.workflow.kinds.private.private_release import PrivateRelease
@@ -50,6 +51,7 @@ _PLACES = {
     "Audit": "workflow.audit",
     "BudgetError": "ground.errors",
     "BundleError": "ground.errors",
+    "Card": "bundle.signatures",
     "ClaimRefuted": "ground.errors",
     "DataError": "ground.errors",
     "HierarchyError": "ground.errors",
@@ -63,6 +65,7 @@ _PLACES = {
     "Release": "workflow.released",
     "Session": "queries",
     "SfumatoError": "ground.errors",
+    "Signer": "bundle.signatures",
     "TableRelease": "workflow.kinds.table.table_release",
     "Work": "ground.work",
     "apply": "workflow.apply.applying",
@@ -74,6 +77,7 @@ _PLACES = {
     "query": "workflow.querying",
     "release": "workflow.walk",
     "verify": "workflow.checking",
+    "verify_again": "workflow.checking",
 }
 _ROOMS = ("datasets", "models")
 
@@ -81,6 +85,7 @@ __all__ = [
     "Audit",
     "BudgetError",
     "BundleError",
+    "Card",
     "ClaimRefuted",
     "DataError",
     "HierarchyError",
@@ -94,6 +99,7 @@ __all__ = [
     "Release",
     "Session",
     "SfumatoError",
+    "Signer",
     "TableRelease",
     "Work",
     "__version__",
@@ -108,6 +114,7 @@ __all__ = [
     "query",
     "release",
     "verify",
+    "verify_again",
 ]
 
 
