@@ -18,13 +18,17 @@ from sfumato.models.verdict import Model
 from sfumato.utility.view import Metric
 from sfumato.verification.attack_figures import attacks_fit
 from sfumato.verification.checks import Check, Remark, rounded, same, shown
-from sfumato.verification.consistency import consistent, evidence_fits
+from sfumato.verification.consistency import algorithm_fits, consistent, evidence_fits, marks_fit
 from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verification.judging import claim, smallest
-from sfumato.verification.losses import labels_fit, losses, trees_fit
+from sfumato.verification.losses import labels_fit, losses, trees_fit, within_range
+from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
 from sfumato.verification.trail_checks import trail_fits
 from sfumato.verification.verifying import member, same_columns, shape
+
+_COUNTED = (Role.QUASI, Role.SENSITIVE, Role.TARGET)
+"""The columns that claims and figures count."""
 
 
 class Known(Protocol):
@@ -58,10 +62,14 @@ def table_checks(
     yield from shape(folder, manifest, table, apart)
     if not same_columns(manifest, table):
         return
-    yield from near_unique_remarks(manifest, table, published.schema.roles)
+    rare = list(near_unique_remarks(manifest, table, published.schema.roles))
+    yield from rare
+    yield marks_fit(manifest, [one.detail for one in rare], Check)
+    yield algorithm_fits(manifest, Check)
     yield from consistent(manifest, published, Check)
     yield from _identifiers(manifest, published)
     groups: Classes | None = None
+    counted = [(table, [n for n in published.schema.named(*_COUNTED) if n in table.names])]
     if published.apart is not None:
         sensitive = member(folder, apart[0], "file of sensitive values")
         yield same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
@@ -70,9 +78,11 @@ def table_checks(
         yield same("columns of the sensitive values", list(values.names), wanted)
         if list(values.names) != wanted:
             return
+        counted.append((values, [published.apart.column.name]))
         groups = groups_apart(table, values, published.apart)
         alike = counted_alike(groups, values, published.apart)
         yield same("groups have as many rows as sensitive values", alike, True)
+    yield from missing_fits(manifest, counted)
     yield from _counts(manifest, table, published, (known, asked), groups)
 
 
@@ -119,7 +129,7 @@ def _counts(
     yield from evidence_fits(published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
     yield from trees_fit(manifest, published.schema.guarded, Check)
-    yield from trail_fits(manifest, classes, Check)
+    yield from trail_fits(manifest, classes, known.metric(str(manifest["plan"]["utility"]["metric"])), Check)
     yield from _utility(manifest, classes, known)
 
 
@@ -148,6 +158,8 @@ def _utility(manifest: Mapping[str, Any], classes: Classes, known: Known) -> Ite
     found = losses(manifest, classes, known, names)
     absent = [name for name in found if name not in manifest["utility"]]
     yield same("metrics that are not stated", absent, [])
+    beyond = [name for name, value in manifest["utility"].items() if not within_range(known.metric(name), value)]
+    yield same("metrics beyond their range", beyond, [])
     yield from attacks_fit(manifest)
     for name, value in found.items():
         if name in manifest["utility"]:
