@@ -171,6 +171,7 @@ def _counts(
         told = {key: here[key] for key in seen}
         prefix = "" if column["type"] in ITEM_TYPES else f"{column['name']}="
         coarser = set(here["coarser"]) <= {label.removeprefix(prefix) for label in alone.labels}
+        coarser = coarser and here["coarser"] == sorted(set(here["coarser"]))
         planned = manifest["plan"]["columns"][column["name"]]
         risen = coarser and (not here["coarser"] or "hierarchy" in planned or "time_hierarchy" in planned)
         kind = here["kind"] == (column["type"] if column["type"] in ITEM_TYPES else "table")

@@ -68,7 +68,9 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
         wrong += ["continuous"] * bool(stated["continuous"]) + ["total"] * (total != len(values))
     for label, size in sizes.items():
         said = told.get(label)
-        if said is not None and not isclose(size, said, rel_tol=1e-9, abs_tol=1e-9):
+        near = said is None or isclose(size, said, rel_tol=1e-9, abs_tol=1e-9)
+        counted = leaf and _BOX.fullmatch(label) and said is not None and leaf < size <= said
+        if not near and not counted:  # values beyond declared limits are counted one by one
             wrong.append(f"size {size:g} of {label}")
     return wrong
 
@@ -89,7 +91,7 @@ def _width(label: str, leaf: float) -> float | None:
 
 def _beyond(words: Iterable[str], total: float, leaf: float) -> list[str]:
     """Whether the intervals reach further than the whole range."""
-    spans = [found for found in map(read_interval, words) if found is not None]
+    spans = [found for found in map(read_interval, words) if found is not None and found.low < found.high]
     lows = [one.low for one in spans if one.low > -inf]
     highs = [one.high + (leaf if one.closed else 0.0) for one in spans if one.high < inf]
     wide = max(highs, default=0.0) - min(lows, default=0.0) if lows and highs else 0.0
@@ -139,12 +141,13 @@ def _holds(label: Any, value: str) -> bool:
 def _planned_rule(stated: Mapping[str, Any], planned: Mapping[str, Any], words: Sequence[str]) -> list[str]:
     """What a rule and the hierarchy that the plan names, or the level that is stated, contradict in each other."""
     rule, tree = stated["rule"], planned.get("hierarchy", "flat")
-    if "above" in rule:
-        return _above(stated, rule["above"], str(tree), words)
-    if "values" not in rule:
-        return []
-    wrong = [] if tree in DECLARING else [f"a table of values from a hierarchy of {tree}"]
     leaves = {label for label in words if stated["labels"][label] == 0}
+    wrong = [f"{x} as {rule['type']}" for x in sorted(leaves) if not is_readable(x, rule["type"])]
+    if "above" in rule:
+        return wrong + _above(stated, rule["above"], str(tree), words)
+    if "values" not in rule:
+        return wrong
+    wrong += [] if tree in DECLARING else [f"a table of values from a hierarchy of {tree}"]
     for value, label in rule["values"].items():
         alone = label in leaves or stated.get("level") == 0
         hidden = stated.get("level") == stated["of"]
@@ -157,6 +160,7 @@ def _above(stated: Mapping[str, Any], above: Mapping[str, Any], tree: str, words
     """Labels of a mask or a calendar that do not look like those of their level, or too many levels."""
     kind = str(above.get("kind") or next(iter(above), ""))
     wrong = [] if kind == tree else [f"a rule by {kind}, where the plan has {tree}"]
+    wrong += ["a calendar without dates"] * (kind == "dates" and stated["rule"]["type"] != "date")
     shapes = _shapes(kind, above)
     if shapes is None:
         return wrong

@@ -32,7 +32,6 @@ PEOPLE = "all rows of one {unit} added or removed, at most {most} of which are u
 COUNT = "count"
 """The column of counts, and its role."""
 _FOR_COUNTS = ("epsilon of the counts", "epsilon of one marginal")
-_CHOICE = "epsilon of one choice"
 _SCALE = "scale of the noise of a count"
 _PUBLISHED = ("quasi", "target")
 _ROLES = {*_PUBLISHED, COUNT}
@@ -78,6 +77,9 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     roles = {column["name"]: column["role"] for column in manifest["data"]["columns"]}
     strange = sorted({str(role) for role in roles.values()} - _ROLES)
     yield check(what="no column is published unchanged", holds=not strange, detail=", ".join(strange) or "none")
+    kinds = {column["name"]: column["type"] for column in manifest["data"]["columns"]}
+    odd = [name for name, kind in kinds.items() if kind != ("integer" if roles[name] == COUNT else "text")]
+    yield check(what="types of the columns", holds=not odd, detail=", ".join(odd) or "labels and counts")
     yield algorithm_fits(manifest, check)
     yield _searched(manifest, check)
     yield from _planned(manifest, roles, check)
@@ -91,8 +93,7 @@ def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
     search, steps = manifest["search"], manifest["recoding"]["steps"]
     parts = list(_parts(manifest["ledger"]))
     amounts = {str(part["epsilon"]) for part in parts if "epsilon" in part}
-    spent = [name for name in search if name in _FOR_COUNTS or (name == _CHOICE and steps)]
-    wrong = [name for name in spent if search[name] not in amounts]
+    wrong = [name for name in _FOR_COUNTS if search.get(name, "0") not in {"0", *amounts}]
     counted = next((search[name] for name in _FOR_COUNTS if name in search), None)
     scale = search.get(_SCALE)
     if counted is not None and scale is not None and not wrong:
@@ -183,10 +184,12 @@ def _labels(
 
 def _misread(stated: Mapping[str, Any], domain: Mapping[str, Any]) -> list[str]:
     """What a rule gets wrong: values that are not below their label in the declared tree, or a rule of another form."""
+    wrong = [f"{label} has a height" for label, steps in stated["labels"].items() if steps != 0]
     if "rule" not in stated:
-        return []
+        return wrong
     rule = stated["rule"]
-    wrong = rule_faults(rule, [label for label in stated["labels"] if label != TOP])
+    wrong += ["type"] * (rule["type"] != ("real" if domain["kind"] == "number" else "text"))
+    wrong += rule_faults(rule, [label for label in stated["labels"] if label != TOP])
     if wrong or domain["kind"] != "tree" or "values" not in rule:
         return wrong
     nodes: Sequence[tuple[str, int]] = domain["nodes"]
@@ -220,12 +223,20 @@ def allowed(domain: Mapping[str, Any]) -> Callable[[str], bool]:
         if not (low < high and grid > 0 and isfinite(high - low) and isfinite(grid)):
             raise ValueError(f"a range from {low} to {high} with a grid of {grid}")
         return lambda label: label == TOP or _on_grid(label, low, high, grid)
+    _refuse_no_tree(domain["nodes"])
     names = _names(domain["nodes"])
     if domain["kind"] == "tree":
         return names.__contains__
     if domain["kind"] != "set":
         raise ValueError(f"a domain of kind {domain['kind']!r}")
     return lambda label: label == "" or _all_different(label.split("|"), names)
+
+
+def _refuse_no_tree(nodes: Sequence[tuple[str, int]]) -> None:
+    """Refuse nodes that are no tree under ``*``, each after the one above it."""
+    below = [0 <= above < place for place, (_, above) in enumerate(nodes)][1:]
+    if not nodes or list(nodes[0]) != [TOP, -1] or not all(below):
+        raise ValueError("nodes that are no tree")
 
 
 def _all_different(parts: list[str], names: set[str]) -> bool:

@@ -97,6 +97,8 @@ def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[
     open_names += [c.name for c in published.columns if c.role is Role.UNIT and c.kind != "integer"]
     hidden = [c.name for c in published.columns if c.role is Role.DROP]
     yield same("identifiers that are published openly", open_names + hidden, [])
+    group = published.apart.group if published.apart else None
+    yield same("role of the groups", [c.role for c in published.columns if c.name == group], [Role.KEEP] * bool(group))
     both: dict[str, str | list[str]] = {name: ["quasi", "sensitive"] for name in published.schema.guarded}
     roles = {name: both.get(name, str(role)) for name, role in published.schema.roles.items() if name != published.unit}
     planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
