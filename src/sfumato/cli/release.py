@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table, watched
+from sfumato.cli.show import Escape, Json, say, say_json, table, watched
 
 if TYPE_CHECKING:
     from sfumato.verification.checks import Verification
@@ -28,6 +28,7 @@ def release(
         bool, typer.Option("--no-inside", help="Write no report with the original's figures.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    escape_formulas: Escape = False,
     as_json: Json = False,
 ) -> None:
     """Make a verified release bundle from a plan."""
@@ -36,7 +37,7 @@ def release(
     from sfumato.workflow.plan.plan import Plan, with_input
     from sfumato.workflow.walk import release as make
 
-    loaded = Plan.load(plan, changes or [])
+    loaded = Plan.load(plan, [*(changes or []), *(["output.escape_formulas=true"] if escape_formulas else [])])
     if data is not None:
         loaded = with_input(loaded, data)
     wanted = kind_of(loaded).inside and not no_inside

@@ -11,7 +11,6 @@ import numpy as np
 
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.manifest import plain
-from sfumato.data.files import read
 from sfumato.data.itemized import set_column
 from sfumato.data.table import Column, Table
 from sfumato.describe.roles import Role
@@ -24,6 +23,7 @@ from sfumato.verification.checks import Check, Remark, rounded
 from sfumato.verification.consistency import algorithm_fits, marks_fit
 from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
+from sfumato.verification.released_file import formulas_escaped, read_released
 from sfumato.verification.verifying import same_columns, shape
 from sfumato.verification.written_items import ITEM_TYPES, items_written
 
@@ -81,8 +81,8 @@ def item_checks(
     folder: Path, manifest: Mapping[str, Any], path: Path, *, known: KnownItems
 ) -> Iterable[Check | Remark]:
     """The checks of a release of paths, sets and mixed records."""
-    delimiter = "," if path.suffix == ".csv" else None
-    table = read(path, missing=tuple(map(str, manifest["data"]["missing"])), delimiter=delimiter)
+    table = read_released(path, manifest, tuple(map(str, manifest["data"]["missing"])))
+    yield from formulas_escaped(manifest, [path])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
         roles = {str(one["name"]): Role(one["role"]) for one in manifest["data"]["columns"]}

@@ -23,6 +23,7 @@ from sfumato.verification.checks import Check
 from sfumato.verification.consistency import algorithm_fits
 from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
+from sfumato.verification.released_file import as_meant, formulas_escaped
 from sfumato.verification.verifying import same_columns, shape
 
 DIFFERENTIAL = "differential-privacy"
@@ -39,7 +40,8 @@ _ROLES = {*_PUBLISHED, COUNT}
 
 def private_checks(folder: Path, manifest: Mapping[str, Any], path: Path) -> Iterable[Check]:
     """The checks of a differentially private release."""
-    table = _noisy(path)
+    table = as_meant(_noisy(path), manifest)
+    yield from formulas_escaped(manifest, [path])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
         yield from _stated(manifest, table, Check)

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from sfumato.bundle.manifest import plain
 from sfumato.bundle.published import Published, count_column
 from sfumato.bundle.staging import sha256
-from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.shares import rows_within
@@ -24,6 +23,7 @@ from sfumato.verification.judging import claim, smallest
 from sfumato.verification.losses import labels_fit, losses, trees_fit, within_range
 from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
+from sfumato.verification.released_file import formulas_escaped, read_released
 from sfumato.verification.trail_checks import trail_fits
 from sfumato.verification.verifying import member, same_columns, shape
 
@@ -58,7 +58,8 @@ def table_checks(
     data = manifest["data"]
     published = Published.from_json(data)
     apart = [str(data["apart"]["file"])] if published.apart else []
-    table = _read(path, published)
+    table = read_released(path, manifest, published.missing)
+    yield from formulas_escaped(manifest, [path, *(folder / name for name in apart if (folder / name).is_file())])
     yield from shape(folder, manifest, table, apart)
     if not same_columns(manifest, table):
         return
@@ -73,7 +74,7 @@ def table_checks(
     if published.apart is not None:
         sensitive = member(folder, apart[0], "file of sensitive values")
         yield same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
-        values = _read(sensitive, published)
+        values = read_released(sensitive, manifest, published.missing)
         wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
         yield same("columns of the sensitive values", list(values.names), wanted)
         if list(values.names) != wanted:
@@ -84,11 +85,6 @@ def table_checks(
         yield same("groups have as many rows as sensitive values", alike, True)
     yield from missing_fits(manifest, counted)
     yield from _counts(manifest, table, published, (known, asked), groups)
-
-
-def _read(path: Path, published: Published) -> Table:
-    delimiter = "," if path.suffix == ".csv" else None
-    return read(path, missing=published.missing, delimiter=delimiter)
 
 
 def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:

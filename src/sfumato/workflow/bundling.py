@@ -15,6 +15,7 @@ import polars as pl
 from sfumato.bundle.manifest import SCHEMA, dump, seal
 from sfumato.bundle.staging import MANIFEST, REPORT, refuse_existing, sha256
 from sfumato.data.files import rendered
+from sfumato.data.formulas import escaped
 from sfumato.ground.errors import BundleError, PlanError
 from sfumato.version import __version__
 
@@ -28,7 +29,7 @@ def filled(made: Release, folder: Path, report: str) -> None:
     digests = {}
     for stem, rows in made.kind.files(made).items():
         path = folder / f"{stem}.{made.plan.output_format}"
-        path.write_bytes(rendered(rows, path.name))
+        path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else rows, path.name))
         digests[path.name] = sha256(path)
     (folder / REPORT).write_text(report, encoding="utf-8")
     stated = manifest(made, digests, report=sha256(folder / REPORT))

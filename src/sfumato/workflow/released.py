@@ -11,6 +11,7 @@ import polars as pl
 
 from sfumato.bundle.claims import Claim, titled
 from sfumato.bundle.staging import write_whole
+from sfumato.data.formulas import formula_columns, told_formulas
 from sfumato.data.frames import to_native
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
@@ -61,6 +62,11 @@ class Release:
         """Write the bundle: complete and verified from its bytes, or not at all."""
         from sfumato.workflow.walk import write
 
+        work = work or Work()
+        if self.plan.output_format == "csv" and not self.plan.escape_formulas:
+            risky = [name for rows in self.kind.files(self).values() for name in formula_columns(rows)]
+            if risky:
+                work.notice(told_formulas(risky))
         return write(self, folder, force=force, work=work)
 
     def checked(self, folder: Path, report: str = "") -> Verification:
