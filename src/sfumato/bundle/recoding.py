@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -34,9 +34,10 @@ class Buckets(Brief):
     of_row: NDArray[np.int64]
     """The group of each row."""
 
-    def table(self, cells: pl.Series) -> pl.DataFrame:
-        """The values of each group, with their counts, sorted."""
-        pairs = pl.DataFrame([pl.Series(self.name, self.of_row), plain_cells(cells).alias(self.column)])
+    def table(self, cells: pl.Series, missing: Sequence[str] = ()) -> pl.DataFrame:
+        """The values of each group, with their counts, sorted; ``missing`` are the texts that mean no value."""
+        values = one_marker(plain_cells(cells), missing).alias(self.column)
+        pairs = pl.DataFrame([pl.Series(self.name, self.of_row), values])
         counted = pairs.group_by(self.name, self.column).agg(pl.len().cast(pl.Int64).alias(count_column(self.column)))
         return counted.sort(self.name, self.column)
 
@@ -92,7 +93,8 @@ class Recoding(Brief):
             return None
         if role is Role.IDENTIFIER:
             return self.pseudonyms[name].replace(mapped.frame[name]) if name in self.pseudonyms else None
-        return plain_cells(mapped.frame[name])
+        cells = plain_cells(mapped.frame[name])
+        return cells if role is Role.KEEP else one_marker(cells, self.missing)
 
     def _generalized(self, mapped: MappedRows, name: str) -> pl.Series:
         """A quasi-identifier as it is shown; suppressed rows that stay read ``*``."""
@@ -113,6 +115,20 @@ def numbered_people(
     pairs = rows.select(pl.struct(*quasi, person).rank("dense")).to_series().to_numpy().astype(np.int64)
     numbers = draw.permutation(int(pairs.max(initial=0))) + 1
     return rows.with_columns(pl.Series(unit.name, numbers[pairs - 1].astype(np.int64)))
+
+
+def one_marker(cells: pl.Series, missing: Sequence[str]) -> pl.Series:
+    """The cells of a column that claims count, every missing one written alike: a reader tells ``?`` from ``NA``.
+
+    >>> one_marker(pl.Series(["flu", "NA", None, "?"]), ("?", "NA")).to_list()
+    ['flu', '?', '?', '?']
+    """
+    if cells.dtype != pl.String or not missing:
+        return cells
+    marked = cells.is_in(list(missing)).fill_null(value=False)
+    if not marked.any():
+        return cells
+    return cells.zip_with(~(marked | cells.is_null()), pl.Series([missing[0]], dtype=pl.String))
 
 
 def plain_cells(cells: pl.Series) -> pl.Series:

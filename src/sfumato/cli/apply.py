@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table
+from sfumato.cli.show import Escape, Json, say, say_json, table, warn
 from sfumato.ground.errors import BundleError
 
 if TYPE_CHECKING:
@@ -25,20 +25,28 @@ def apply(
         typer.Option("--outside", help="A value that no label covers: refuse, top (show *) or suppress (leave out)."),
     ] = "refuse",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    escape_formulas: Escape = False,
     as_json: Json = False,
 ) -> None:
     """Recode new records as a bundle's were: a test set, next month's file."""
     from sfumato.bundle.manifest import plain
     from sfumato.bundle.staging import write_whole
     from sfumato.data.files import rendered
+    from sfumato.data.formulas import escaped, formula_columns, told_formulas
     from sfumato.workflow.apply.applying import apply as run
 
     if output.exists() and not force:
         raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
     if output.suffix not in (".csv", ".parquet"):
         raise BundleError(f"{output} must end in .csv or .parquet")
+    if escape_formulas and output.suffix != ".csv":
+        raise BundleError(f"{output}: --escape-formulas is for CSV; name a file that ends in .csv, or leave it out")
     made = run(folder, data, outside=cast("Outside", outside))
-    write_whole(output, rendered(made.rows, output.name))
+    safe = output.suffix == ".csv" and (escape_formulas or made.escape_formulas)
+    risky = formula_columns(made.rows) if output.suffix == ".csv" and not safe else []
+    if risky and not as_json:
+        warn(told_formulas(risky))
+    write_whole(output, rendered(escaped(made.rows) if safe else made.rows, output.name))
     if as_json:
         claims = plain([one.to_json() for one in made.claims])
         found = {"file": str(output), "rows": made.rows.height, "left_out": made.left_out, "starred": made.starred}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table, watched
+from sfumato.cli.show import Escape, Json, say, say_json, table, watched
 
 if TYPE_CHECKING:
     from sfumato.verification.checks import Verification
@@ -31,6 +31,7 @@ def release(
         Path | None, typer.Option("--sign", help="Sign the bundle with this key (`sfumato key new`).")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    escape_formulas: Escape = False,
     as_json: Json = False,
 ) -> None:
     """Make a verified release bundle from a plan."""
@@ -40,7 +41,8 @@ def release(
     from sfumato.workflow.plan.plan import Plan, with_input
     from sfumato.workflow.walk import release as make
 
-    loaded, signer = Plan.load(plan, changes or []), None if sign is None else Signer.load(sign)
+    loaded = Plan.load(plan, [*(changes or []), *(["output.escape_formulas=true"] if escape_formulas else [])])
+    signer = None if sign is None else Signer.load(sign)
     if data is not None:
         loaded = with_input(loaded, data)
     wanted = kind_of(loaded).inside_page is not None and not no_inside

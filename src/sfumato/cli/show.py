@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
+Escape = Annotated[
+    bool,
+    typer.Option("--escape-formulas", help="Write an apostrophe before texts that a spreadsheet would run."),
+]
+
 
 def say(text: str = "") -> None:
     """One line for a person."""
@@ -49,7 +54,7 @@ def watched(*, quiet: bool = False) -> Iterator[Work]:
     from sfumato.ground.work import Work
 
     if quiet or not sys.stderr.isatty():
-        yield Work() if quiet else Work(notice=_warned)
+        yield Work() if quiet else Work(notice=warn)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -64,7 +69,8 @@ def watched(*, quiet: bool = False) -> Iterator[Work]:
         yield Work(progress=_Bars(bar), notice=lambda note: bar.console.print(f"warning: {note}", markup=False))
 
 
-def _warned(note: str) -> None:
+def warn(note: str) -> None:
+    """One warning for a person, beside what was asked for."""
     typer.echo(f"warning: {note}", err=True)
 
 

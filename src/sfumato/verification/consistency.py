@@ -5,20 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sfumato.bundle.published import MARKERS, Published
+from sfumato.bundle.published import Published
 from sfumato.group.classes import Classes
 
 Checks = Callable[..., Any]
+SEEDED = "made with a fixed seed: for studies only, not for publication"
+"""The warning of a release that can be made again; nothing else in a bundle tells of a seed."""
+NAMED = "Named in the plan."
+"""Why an algorithm was used that the plan names; ``auto`` gives reasons of its own."""
+AUTO = "auto"
+
+
+def marks_fit(manifest: Mapping[str, Any], due: Iterable[str], check: Checks) -> Any:
+    """The warnings are those that rows and plan ask for, each once; only of a seed nothing else tells."""
+    told = [mark for mark in manifest["marks"] if mark != SEEDED]
+    absent = sorted(set(due) - set(told))
+    strange = sorted(set(told) - set(due)) or ["one twice"] * (len(set(manifest["marks"])) < len(manifest["marks"]))
+    detail = f"missing: {absent[0]}" if absent else f"nothing asks for: {strange[0]}" if strange else "as they must be"
+    return check(what="warnings", holds=not absent and not strange, detail=detail)
+
+
+def algorithm_fits(manifest: Mapping[str, Any], check: Checks) -> Any:
+    """The algorithm is the one that the plan names, or was chosen for a reason that is told."""
+    asked, recoding = manifest["plan"]["algorithm"]["name"], manifest["recoding"]
+    named = asked == recoding["algorithm"] and recoding["why"] == NAMED
+    chosen = asked == AUTO and recoding["algorithm"] != AUTO and recoding["why"] not in (NAMED, "")
+    detail = f"{recoding['algorithm']}, where the plan says {asked}: {recoding['why']}"
+    return check(what="algorithm", holds=named or chosen, detail=detail)
 
 
 def consistent(manifest: Mapping[str, Any], published: Published, check: Checks) -> Iterable[Any]:
     """The description of the data and the figures of suppression are those that the plan asks for."""
     asked = manifest["plan"]["algorithm"]
     stated = manifest["suppression"]
-    planned = tuple(manifest["plan"]["input"]["missing"])
-    possible = [planned] if planned else [(), *((marker,) for marker in MARKERS)]
     pairs = {
-        "missing markers": (published.missing in possible, True),
         "exemption of suppressed rows": (published.exempt, asked["exempt_suppressed"]),
         "limit of suppression": (stated["limit"], asked["max_suppressed"]),
         "way of suppression": (stated["how"], asked["suppressed"]),

@@ -11,7 +11,6 @@ import numpy as np
 
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.manifest import plain
-from sfumato.data.files import read
 from sfumato.data.itemized import set_column
 from sfumato.data.table import Column, Table
 from sfumato.describe.roles import Role
@@ -21,10 +20,12 @@ from sfumato.group.transactions import Secret, Transactions
 from sfumato.models.item_model import ItemModel
 from sfumato.verification.attack_figures import attacks_fit
 from sfumato.verification.checks import Check, Remark, rounded
+from sfumato.verification.consistency import algorithm_fits, marks_fit
+from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
+from sfumato.verification.released_file import formulas_escaped, read_released
 from sfumato.verification.verifying import same_columns, shape
-
-ITEM_TYPES = ("set", "trajectory")
+from sfumato.verification.written_items import ITEM_TYPES, items_written
 
 
 class KnownItems(Protocol):
@@ -80,13 +81,20 @@ def item_checks(
     folder: Path, manifest: Mapping[str, Any], path: Path, *, known: KnownItems
 ) -> Iterable[Check | Remark]:
     """The checks of a release of paths, sets and mixed records."""
-    delimiter = "," if path.suffix == ".csv" else None
-    table = read(path, missing=tuple(map(str, manifest["data"]["missing"])), delimiter=delimiter)
+    table = read_released(path, manifest, tuple(map(str, manifest["data"]["missing"])))
+    yield from formulas_escaped(manifest, [path])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
         roles = {str(one["name"]): Role(one["role"]) for one in manifest["data"]["columns"]}
-        yield from near_unique_remarks(manifest, table, unchanged(roles))
+        rare = list(near_unique_remarks(manifest, table, unchanged(roles)))
+        yield from rare
+        yield marks_fit(manifest, [*(one.detail for one in rare), *_due(manifest["plan"])], Check)
+        yield algorithm_fits(manifest, Check)
+        counted = [name for name, role in roles.items() if role in (Role.QUASI, Role.SENSITIVE, Role.TARGET)]
+        itemized = [str(c["name"]) for c in manifest["data"]["columns"] if c["type"] in ITEM_TYPES]
+        yield from missing_fits(manifest, [(table, counted)], itemized)
         yield from _claims(manifest, table, known)
+        yield from items_written(manifest, table)
 
 
 def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Iterable[Check]:
@@ -114,7 +122,6 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
     asked = plain(known.asked(plan, sensitive))
     mine = [[one["model"], one["parameters"]] for one in manifest["claims"]]
     yield Check(what="claims are what the plan asks for", holds=asked == plain(mine), detail=f"{len(mine)} claims")
-    yield from _marks(manifest, plan)
     yield from _counts(manifest, records, columns, table)
     yield from attacks_fit(manifest)
 
@@ -124,12 +131,11 @@ SPLIT = "a record is one window of somebody's path, and one person can have seve
 """Warnings that belong to a release by how it was made."""
 
 
-def _marks(manifest: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterable[Check]:
-    """Warnings that follow from the plan are told."""
+def _due(plan: Mapping[str, Any]) -> list[str]:
+    """The warnings that follow from a plan."""
     local = plan["algorithm"].get("scope") == "local"
     split = any(spec.get("record") == "window" for spec in plan["columns"].values())
-    absent = [mark for mark, due in ((LOCAL, local), (SPLIT, split)) if due and mark not in manifest["marks"]]
-    yield Check(what="warnings", holds=not absent, detail="missing: " + absent[0] if absent else "as they must be")
+    return [mark for mark, due in ((LOCAL, local), (SPLIT, split)) if due]
 
 
 def _roles(columns: list[Mapping[str, Any]], plan: Mapping[str, Any]) -> Iterable[Check]:
@@ -141,7 +147,8 @@ def _roles(columns: list[Mapping[str, Any]], plan: Mapping[str, Any]) -> Iterabl
     wrong = [
         c["name"]
         for c in columns
-        if any(
+        if c["type"] not in (*ITEM_TYPES, "text")
+        or any(
             planned[c["name"]].get(k) not in (None, c.get(k)) for k in (keys if c["type"] in ITEM_TYPES else keys[:1])
         )
     ]
@@ -164,4 +171,8 @@ def _counts(
         told = {key: here[key] for key in seen}
         prefix = "" if column["type"] in ITEM_TYPES else f"{column['name']}="
         coarser = set(here["coarser"]) <= {label.removeprefix(prefix) for label in alone.labels}
-        yield Check(what=f"items of {column['name']}", holds=seen == told and coarser, detail=str(seen))
+        coarser = coarser and here["coarser"] == sorted(set(here["coarser"]))
+        planned = manifest["plan"]["columns"][column["name"]]
+        risen = coarser and (not here["coarser"] or "hierarchy" in planned or "time_hierarchy" in planned)
+        kind = here["kind"] == (column["type"] if column["type"] in ITEM_TYPES else "table")
+        yield Check(what=f"items of {column['name']}", holds=seen == told and risen and kind, detail=str(seen))

@@ -14,6 +14,9 @@ from sfumato.describe.hierarchy import TOP
 from sfumato.group.classes import Classes
 from sfumato.utility.view import Metric, Ruler, View
 from sfumato.verification.evidence import all_stars
+from sfumato.verification.label_meaning import contradictions
+
+_SLACK = 1e-9
 
 
 class Metrics(Protocol):
@@ -32,6 +35,7 @@ def labels_fit(manifest: Mapping[str, Any], classes: Classes, check: Callable[..
         strange = sorted({labels[code] for code in np.unique(codes)} - {*allowed, TOP})
         wrong = [label for label, steps in allowed.items() if not _placed(label, steps, stated)]
         wrong += [*_missized(stated), *misruled(stated), *_unruled(stated, missing)]
+        wrong += contradictions(stated, manifest["plan"]["columns"][name], missing)
         detail = (
             _described(stated) if not strange and not wrong else f"labels that do not fit: {[*strange, *wrong][:5]}"
         )
@@ -129,6 +133,11 @@ def losses(
         if set(metric.needs) <= given:
             found[name] = metric.measure(view)
     return found
+
+
+def within_range(metric: Metric, value: Any) -> bool:
+    """Whether a figure is one that its metric can have, whatever it was measured on."""
+    return type(value) in (int, float) and bool(metric.low - _SLACK <= value <= metric.high + _SLACK)
 
 
 def _view(manifest: Mapping[str, Any], classes: Classes) -> View:

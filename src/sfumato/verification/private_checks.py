@@ -6,7 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import isfinite
+from math import isclose, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,10 @@ from sfumato.describe.domains import DECLARING
 from sfumato.describe.spans import Ends, read_interval
 from sfumato.describe.taxonomy import TOP
 from sfumato.verification.checks import Check
+from sfumato.verification.consistency import algorithm_fits
+from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
+from sfumato.verification.released_file import as_meant, formulas_escaped
 from sfumato.verification.verifying import same_columns, shape
 
 DIFFERENTIAL = "differential-privacy"
@@ -29,13 +32,16 @@ PEOPLE = "all rows of one {unit} added or removed, at most {most} of which are u
 """Whom two tables differ by: by a record, or by a person."""
 COUNT = "count"
 """The column of counts, and its role."""
+_FOR_COUNTS = ("epsilon of the counts", "epsilon of one marginal")
+_SCALE = "scale of the noise of a count"
 _PUBLISHED = ("quasi", "target")
 _ROLES = {*_PUBLISHED, COUNT}
 
 
 def private_checks(folder: Path, manifest: Mapping[str, Any], path: Path) -> Iterable[Check]:
     """The checks of a differentially private release."""
-    table = _noisy(path)
+    table = as_meant(_noisy(path), manifest)
+    yield from formulas_escaped(manifest, [path])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
         yield from _stated(manifest, table, Check)
@@ -73,10 +79,40 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     roles = {column["name"]: column["role"] for column in manifest["data"]["columns"]}
     strange = sorted({str(role) for role in roles.values()} - _ROLES)
     yield check(what="no column is published unchanged", holds=not strange, detail=", ".join(strange) or "none")
+    kinds = {column["name"]: column["type"] for column in manifest["data"]["columns"]}
+    odd = [name for name, kind in kinds.items() if kind != ("integer" if roles[name] == COUNT else "text")]
+    yield check(what="types of the columns", holds=not odd, detail=", ".join(odd) or "labels and counts")
+    yield algorithm_fits(manifest, check)
+    yield _searched(manifest, check)
     yield from _planned(manifest, roles, check)
     yield from _labels(manifest, table, roles, check)
     if COUNT in roles:
         yield _counts(table, check)
+
+
+def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
+    """What is told of the mechanism's choices fits its ledger: amounts, the scale of the noise, the steps taken."""
+    search, steps = manifest["search"], manifest["recoding"]["steps"]
+    parts = list(_parts(manifest["ledger"]))
+    amounts = {str(part["epsilon"]) for part in parts if "epsilon" in part}
+    wrong = [name for name in _FOR_COUNTS if search.get(name, "0") not in {"0", *amounts}]
+    counted = next((search[name] for name in _FOR_COUNTS if name in search), None)
+    scale = search.get(_SCALE)
+    if counted is not None and scale is not None and not wrong:
+        wrong += [_SCALE] * (not isclose(float(scale), float(1 / Fraction(counted)), rel_tol=1e-9))
+    numbered = {f"specialization {number}: {step}" for number, step in enumerate(steps, start=1)}
+    named = {str(part["what"]) for part in parts if str(part["what"]).startswith("specialization ")}
+    wrong += ["steps"] * (bool(named) and named != numbered)
+    wrong += ["specializations"] * (search.get("specializations", len(steps)) != len(steps))
+    detail = f"not those of the ledger: {', '.join(wrong)}" if wrong else f"{len(steps)} steps"
+    return check(what="choices of the mechanism", holds=not wrong, detail=detail)
+
+
+def _parts(event: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """An event of a ledger, and every one that it is made of."""
+    yield event
+    for part in event.get("parts", ()):
+        yield from _parts(part)
 
 
 def rows_of_one(source: Mapping[str, Any]) -> int:
@@ -141,10 +177,40 @@ def _labels(
             known = allowed(domains["columns"][name])
             beyond = sorted(label for label in found if label not in stated["labels"])
             beyond += [label for label in stated["labels"] if not known(label)] + misruled(stated)
+            beyond += _misread(stated, domains["columns"][name])
             beyond += [str(x) for x in stated.get("rule", {}).get("values", {}).values() if x not in stated["labels"]]
         beyond += ["no label"] * bool(cells.null_count())
         detail = f"{len(found)} labels" if not beyond else f"labels outside the domain: {beyond[:5]}"
         yield check(what=f"domain of {name}", holds=not beyond, detail=detail)
+
+
+def _misread(stated: Mapping[str, Any], domain: Mapping[str, Any]) -> list[str]:
+    """What a rule gets wrong: values that are not below their label in the declared tree, or a rule of another form."""
+    wrong = [f"{label} has a height" for label, steps in stated["labels"].items() if steps != 0]
+    if "rule" not in stated:
+        return wrong
+    rule = stated["rule"]
+    wrong += ["type"] * (rule["type"] != ("real" if domain["kind"] == "number" else "text"))
+    wrong += rule_faults(rule, [label for label in stated["labels"] if label != TOP])
+    if wrong or domain["kind"] != "tree" or "values" not in rule:
+        return wrong
+    nodes: Sequence[tuple[str, int]] = domain["nodes"]
+    above = {above for _, above in nodes}
+    leaves = {nodes[place][0]: place for place in range(len(nodes)) if place not in above}
+    wrong += [f"{value} is no value" for value in rule["values"].keys() ^ leaves.keys()]
+    return wrong + [
+        f"{v} as {x}" for v, x in rule["values"].items() if v in leaves and x not in _over(nodes, leaves[v])
+    ]
+
+
+def _over(nodes: Sequence[tuple[str, int]], place: int) -> set[str]:
+    """What a leaf and the nodes above it may be called."""
+    found = {TOP}
+    while place >= 0:
+        name, above = nodes[place]
+        found |= {name, f"{name} ({nodes[max(above, 0)][0]})"}
+        place = above
+    return found
 
 
 def fits(label: str, domain: Mapping[str, Any]) -> bool:
@@ -159,12 +225,20 @@ def allowed(domain: Mapping[str, Any]) -> Callable[[str], bool]:
         if not (low < high and grid > 0 and isfinite(high - low) and isfinite(grid)):
             raise ValueError(f"a range from {low} to {high} with a grid of {grid}")
         return lambda label: label == TOP or _on_grid(label, low, high, grid)
+    _refuse_no_tree(domain["nodes"])
     names = _names(domain["nodes"])
     if domain["kind"] == "tree":
         return names.__contains__
     if domain["kind"] != "set":
         raise ValueError(f"a domain of kind {domain['kind']!r}")
     return lambda label: label == "" or _all_different(label.split("|"), names)
+
+
+def _refuse_no_tree(nodes: Sequence[tuple[str, int]]) -> None:
+    """Refuse nodes that are no tree under ``*``, each after the one above it."""
+    below = [0 <= above < place for place, (_, above) in enumerate(nodes)][1:]
+    if not nodes or list(nodes[0]) != [TOP, -1] or not all(below):
+        raise ValueError("nodes that are no tree")
 
 
 def _all_different(parts: list[str], names: set[str]) -> bool:

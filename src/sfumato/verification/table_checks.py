@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from sfumato.bundle.manifest import plain
 from sfumato.bundle.published import Published, count_column
 from sfumato.bundle.staging import sha256
-from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.shares import rows_within
@@ -18,13 +17,18 @@ from sfumato.models.verdict import Model
 from sfumato.utility.view import Metric
 from sfumato.verification.attack_figures import attacks_fit
 from sfumato.verification.checks import Check, Remark, rounded, same, shown
-from sfumato.verification.consistency import consistent, evidence_fits
+from sfumato.verification.consistency import algorithm_fits, consistent, evidence_fits, marks_fit
 from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verification.judging import claim, smallest
-from sfumato.verification.losses import labels_fit, losses, trees_fit
+from sfumato.verification.losses import labels_fit, losses, trees_fit, within_range
+from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
+from sfumato.verification.released_file import formulas_escaped, read_released
 from sfumato.verification.trail_checks import trail_fits
 from sfumato.verification.verifying import member, same_columns, shape
+
+_COUNTED = (Role.QUASI, Role.SENSITIVE, Role.TARGET)
+"""The columns that claims and figures count."""
 
 
 class Known(Protocol):
@@ -54,31 +58,33 @@ def table_checks(
     data = manifest["data"]
     published = Published.from_json(data)
     apart = [str(data["apart"]["file"])] if published.apart else []
-    table = _read(path, published)
+    table = read_released(path, manifest, published.missing)
+    yield from formulas_escaped(manifest, [path, *(folder / name for name in apart if (folder / name).is_file())])
     yield from shape(folder, manifest, table, apart)
     if not same_columns(manifest, table):
         return
-    yield from near_unique_remarks(manifest, table, published.schema.roles)
+    rare = list(near_unique_remarks(manifest, table, published.schema.roles))
+    yield from rare
+    yield marks_fit(manifest, [one.detail for one in rare], Check)
+    yield algorithm_fits(manifest, Check)
     yield from consistent(manifest, published, Check)
     yield from _identifiers(manifest, published)
     groups: Classes | None = None
+    counted = [(table, [n for n in published.schema.named(*_COUNTED) if n in table.names])]
     if published.apart is not None:
         sensitive = member(folder, apart[0], "file of sensitive values")
         yield same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
-        values = _read(sensitive, published)
+        values = read_released(sensitive, manifest, published.missing)
         wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
         yield same("columns of the sensitive values", list(values.names), wanted)
         if list(values.names) != wanted:
             return
+        counted.append((values, [published.apart.column.name]))
         groups = groups_apart(table, values, published.apart)
         alike = counted_alike(groups, values, published.apart)
         yield same("groups have as many rows as sensitive values", alike, True)
+    yield from missing_fits(manifest, counted)
     yield from _counts(manifest, table, published, (known, asked), groups)
-
-
-def _read(path: Path, published: Published) -> Table:
-    delimiter = "," if path.suffix == ".csv" else None
-    return read(path, missing=published.missing, delimiter=delimiter)
 
 
 def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
@@ -87,6 +93,8 @@ def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[
     open_names += [c.name for c in published.columns if c.role is Role.UNIT and c.kind != "integer"]
     hidden = [c.name for c in published.columns if c.role is Role.DROP]
     yield same("identifiers that are published openly", open_names + hidden, [])
+    group = published.apart.group if published.apart else None
+    yield same("role of the groups", [c.role for c in published.columns if c.name == group], [Role.KEEP] * bool(group))
     both: dict[str, str | list[str]] = {name: ["quasi", "sensitive"] for name in published.schema.guarded}
     roles = {name: both.get(name, str(role)) for name, role in published.schema.roles.items() if name != published.unit}
     planned = {n: s["role"] for n, s in manifest["plan"]["columns"].items() if n in roles}
@@ -119,7 +127,7 @@ def _counts(
     yield from evidence_fits(published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
     yield from trees_fit(manifest, published.schema.guarded, Check)
-    yield from trail_fits(manifest, classes, Check)
+    yield from trail_fits(manifest, classes, known.metric(str(manifest["plan"]["utility"]["metric"])), Check)
     yield from _utility(manifest, classes, known)
 
 
@@ -148,6 +156,8 @@ def _utility(manifest: Mapping[str, Any], classes: Classes, known: Known) -> Ite
     found = losses(manifest, classes, known, names)
     absent = [name for name in found if name not in manifest["utility"]]
     yield same("metrics that are not stated", absent, [])
+    beyond = [name for name, value in manifest["utility"].items() if not within_range(known.metric(name), value)]
+    yield same("metrics beyond their range", beyond, [])
     yield from attacks_fit(manifest)
     for name, value in found.items():
         if name in manifest["utility"]:

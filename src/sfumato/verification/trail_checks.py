@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isclose
 from typing import Any
 
@@ -13,8 +14,12 @@ from numpy.typing import NDArray
 from sfumato.describe.hierarchy import TOP
 from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct, representatives, total
+from sfumato.utility.view import Metric
+from sfumato.verification.losses import within_range
 
 _NEAR = 1e-9
+_FALLING = ("loss", "ncp")
+"""Metrics that never grow when a label is replaced by finer ones: each cell costs its share of the domain."""
 _NEEDED_BY = "top-down"
 """The algorithm whose releases always have a trail, and never suppressed rows."""
 
@@ -33,15 +38,20 @@ class Walk:
     """Whether all began as ``*``."""
 
 
-def trail_fits(manifest: Mapping[str, Any], classes: Classes, check: Callable[..., Any]) -> Iterable[Any]:
-    """The trail leads from one class of ``*`` to the released rows, with the classes and scores that it states."""
+def trail_fits(
+    manifest: Mapping[str, Any], classes: Classes, metric: Metric, check: Callable[..., Any]
+) -> Iterable[Any]:
+    """The trail leads from one class of ``*`` to the released rows, with the classes and scores that it states.
+
+    ``metric`` is the plan's: the losses on the way are figures that it can have, and a finer table never loses more.
+    """
     trail = manifest.get("trail")
     needed = manifest["recoding"]["algorithm"] == _NEEDED_BY
     if trail is None:
         if needed:
             yield check(what="trail", holds=False, detail=f"{_NEEDED_BY} leaves a trail, but none is stated")
         return
-    wrong = _wrong(manifest, trail, classes)
+    wrong = _wrong(manifest, trail, classes) + _losses(trail, metric)
     if needed and manifest["suppression"]["rows"] != 0:
         wrong.append(f"{_NEEDED_BY} suppresses no rows")
     detail = wrong[0] if wrong else f"{len(trail['steps'])} steps from one class of {TOP}"
@@ -69,6 +79,18 @@ def _wrong(manifest: Mapping[str, Any], trail: Mapping[str, Any], classes: Class
     if not walk.top:
         wrong.append(f"the steps do not begin with one class of {TOP}")
     return wrong + _loss(manifest, trail)
+
+
+def _losses(trail: Mapping[str, Any], metric: Metric) -> list[str]:
+    """Losses that the metric cannot have, or that grow where labels are only told apart."""
+    every = [one["loss"] for one in (trail, *trail["steps"])]
+    told = [loss for loss in every if loss is not None]
+    if 0 < len(told) < len(every):
+        return ["some steps state a loss, and some do not"]
+    wrong = [f"a loss of {loss}, which {metric.name} cannot be" for loss in told if not within_range(metric, loss)]
+    if not wrong and metric.name in _FALLING:
+        wrong = [f"the loss grows from {a:g} to {b:g}" for a, b in pairwise(told) if b > a + _NEAR]
+    return wrong
 
 
 def _loss(manifest: Mapping[str, Any], trail: Mapping[str, Any]) -> list[str]:

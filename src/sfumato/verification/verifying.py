@@ -12,11 +12,11 @@ from polars.exceptions import PolarsError
 from sfumato.bundle.manifest import load, seal_holds
 from sfumato.bundle.signatures import SIGNATURE, Card, Signature, checked_signature
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
-from sfumato.data.files import read
 from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, SfumatoError
 from sfumato.verification.checks import Check, Remark, Verification, same
 from sfumato.verification.provenance import not_recomputed
+from sfumato.verification.released_file import read_released
 from sfumato.version import __version__
 
 KindChecks = Callable[[Path, Mapping[str, Any], Path], Iterable[Check | Remark]]
@@ -115,12 +115,8 @@ def tables_of(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Table]:
     data = manifest["data"]
     names = [str(data["file"]), *([str(data["apart"]["file"])] if "apart" in data else [])]
     missing = tuple(map(str, data.get("missing", ())))
-    return {Path(name).stem: read_member(member(folder, name, "data file"), missing) for name in names}
-
-
-def read_member(path: Path, missing: tuple[str, ...]) -> Table:
-    """One table of a bundle; a text file is split by commas, whatever it looks like."""
-    return read(path, missing=missing, delimiter="," if path.suffix == ".csv" else None)
+    paths = [member(folder, name, "data file") for name in names]
+    return {path.stem: read_released(path, manifest, missing) for path in paths}
 
 
 def member(folder: Path, name: str, what: str) -> Path:

@@ -15,6 +15,7 @@ import polars as pl
 from sfumato.bundle.manifest import SCHEMA, dump, plain, seal
 from sfumato.bundle.staging import MANIFEST, REPORT, refuse_existing, sha256
 from sfumato.data.files import rendered
+from sfumato.data.formulas import escaped, formula_columns, told_formulas
 from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, PlanError
 from sfumato.ground.work import Work
@@ -32,9 +33,17 @@ def write_data(made: Release, folder: Path) -> dict[str, Any]:
     digests = {}
     for stem, rows in made.kind.files(made).items():
         path = folder / f"{stem}.{made.plan.output_format}"
-        path.write_bytes(rendered(rows, path.name))
+        path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else rows, path.name))
         digests[path.name] = sha256(path)
     return stated(made, digests)
+
+
+def formula_notes(made: Release) -> list[str]:
+    """What the steward should know before they open a CSV file with a spreadsheet."""
+    if made.plan.output_format != "csv" or made.plan.escape_formulas:
+        return []
+    risky = [name for rows in made.kind.files(made).values() for name in formula_columns(rows)]
+    return [told_formulas(risky)] if risky else []
 
 
 def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> str:

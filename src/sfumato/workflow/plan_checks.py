@@ -45,7 +45,9 @@ def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, C
     """
     from sfumato.workflow.catalog.built_in import ATTACKS
 
-    beside = any(column["role"] in _BESIDE for column in manifest["data"]["columns"])
+    data = manifest["data"]
+    hidden = data.get("apart", {}).get("group")
+    beside = any(column["role"] in _BESIDE and column["name"] != hidden for column in data["columns"])
     for part in ATTACKS:
         wanted = (part.name in names or "all" in names) if names else part.quick
         if part.attacks != manifest["kind"] or not wanted:

@@ -15,6 +15,7 @@ from sfumato.data.frames import to_native
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
+from sfumato.verification.consistency import SEEDED
 from sfumato.workflow.audit import Audit
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import Applied, Outside
     from sfumato.workflow.kinds.kind import Kind
     from sfumato.workflow.plan.plan import Plan
-
-SEEDED = "made with a fixed seed: for studies only, not for publication"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -17,7 +17,7 @@ from sfumato.bundle.staging import staged
 from sfumato.ground.errors import ClaimRefuted, PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
-from sfumato.workflow.bundling import refuse_key_inside, write_data, write_manifest, write_report
+from sfumato.workflow.bundling import formula_notes, refuse_key_inside, write_data, write_manifest, write_report
 from sfumato.workflow.checking import verify_written
 from sfumato.workflow.kinds import kind_of
 from sfumato.workflow.kinds.kind import Asked
@@ -72,6 +72,8 @@ def write(
     """Go on with a release: write, report and verify it from its bytes; a bundle appears whole or not at all."""
     work, place = work or Work(), Path(folder)
     refuse_key_inside(made.plan, place)
+    for note in formula_notes(made):
+        work.notice(note)
     with staged(place, force=force) as inner:
         with work.stage("write"):
             body = write_data(made, inner)

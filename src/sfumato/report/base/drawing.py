@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.report.base.figures import label as cut
+from sfumato.report.base.figures import seen
 from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, INK, MUTED, TRACK, Shape, bars_shape, columns_shape
 
 
@@ -65,10 +66,21 @@ def svg(shape: Shape, **tables: Sequence[Mapping[str, Any]]) -> str:
     import vl_convert
 
     shared = shape.get("datasets", {})
-    drawn = vl_convert.vegalite_to_svg({**shape, "datasets": {**shared, **tables}})
-    return re.sub(r"<[^>]+>", _clean, drawn)
+    drawn = vl_convert.vegalite_to_svg(_printable({**shape, "datasets": {**shared, **tables}}))
+    return _TAG.sub(_clean, drawn)
 
 
+def _printable(value: Any) -> Any:
+    """A specification whose texts have no character that XML does not allow: the renderer would end the process."""
+    if isinstance(value, str):
+        return seen(value)
+    if isinstance(value, Mapping):
+        return {name: _printable(one) for name, one in value.items()}
+    return [_printable(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+_TAG = re.compile(r'<(?:[^<>"]|"[^"]*")+>')
+"""A tag with its attributes, whatever stands between their quotes."""
 _NOISE = re.compile(
     r' (?:class|role|aria-[a-z]+|font-family|pointer-events|version|xmlns(?::xlink)?|stroke-miterlimit)="[^"]*"'
 )

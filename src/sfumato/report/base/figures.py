@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import accumulate
 from math import isfinite, isinf, isnan
@@ -78,6 +79,21 @@ def apart(value: float, limit: float) -> str:
         if value == limit or shown != number(limit, digits=digits):
             return shown
     return shown
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufdd0-\ufdef\ufffe\uffff]"
+)
+"""Characters that are not there for a reader: controls, marks that turn the direction of writing, and no characters."""
+
+
+def seen(text: str) -> str:
+    r"""A text with a blank for every character that nobody sees but that changes how the others read.
+
+    >>> seen("a\0b"), seen("1\u202e23"), seen("böse")
+    ('a b', '1 23', 'böse')
+    """
+    return _UNSEEN.sub(" ", text)
 
 
 def label(text: str, *, most: int = 60) -> str:

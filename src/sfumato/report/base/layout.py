@@ -48,6 +48,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        finalize=lambda value: figures.seen(value) if type(value) is str else value,
     )
     made.filters.update(_filters(), drawn=Markup)
     return made

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from sfumato.report.base.figures import seen
+
 
 def card(
     title: str,
@@ -18,12 +20,12 @@ def card(
     4
     """
     stated = [[name, "holds" if holds else "FAILS", f"{reached:g}"] for name, holds, reached in claims]
-    warned = [f"<p>⚠ {escape(mark)}</p>" for mark in marks]
-    parts = [f"<p><b>{escape(title)}</b></p>", *warned, _table(("claim", "", "reached"), stated)]
+    warned = [f"<p>⚠ {escape(seen(mark))}</p>" for mark in marks]
+    parts = [f"<p><b>{escape(seen(title))}</b></p>", *warned, _table(("claim", "", "reached"), stated)]
     return "<div>" + "".join([*parts, _table(("", "before", "after"), changes)]) + "</div>"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    top = "".join(f"<th>{escape(seen(head))}</th>" for head in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(seen(str(cell)))}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{top}</tr>{body}</table>"

@@ -9,6 +9,7 @@ from statistics import median
 from unicodedata import east_asian_width
 
 from sfumato.report.base.figures import label as cut
+from sfumato.report.base.figures import seen
 from sfumato.report.base.shapes import BARS, FIGURE, LABELS
 
 NARROW = LABELS + BARS + 2 * FIGURE + 4
@@ -30,7 +31,7 @@ def drawing(parts: Iterable[str], width: float, height: float) -> str:
 def words(text: str, x: float, y: float, *, anchor: str = "start", tone: str = "muted", size: float = LETTERS) -> str:
     """A line of text whose letters stand on y."""
     place = f'x="{plain(x)}" y="{plain(y)}" text-anchor="{anchor}" font-size="{plain(size)}"'
-    return f'<text {place} fill="var(--{tone})">{escape(text)}</text>'
+    return f'<text {place} fill="var(--{tone})">{escape(seen(text))}</text>'
 
 
 def blocks(boxes: Sequence[tuple[float, float, float, float]], tone: str, seen: float = 1.0) -> str:

@@ -22,6 +22,7 @@ from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError
 from sfumato.verification.evidence import evidence
 from sfumato.verification.judging import claim
+from sfumato.verification.released_file import is_escaped
 from sfumato.workflow.apply.rules import Rule
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds import kind_stated
@@ -43,6 +44,8 @@ class Applied:
     """Cells shown as ``*`` because their value lies outside the domain."""
     claims: tuple[Claim, ...]
     """Each model of the release, judged on these records alone; it need not hold."""
+    escape_formulas: bool = False
+    """Whether the release escapes texts that a spreadsheet would run; these rows are not escaped yet."""
 
     def __repr__(self) -> str:
         return f"Applied({self.rows.height:,} rows, {self.left_out:,} left out, {self.starred:,} cells starred)"
@@ -60,7 +63,8 @@ def apply(bundle: str | Path, records: object, *, outside: Outside = "refuse") -
     if not seal_holds(manifest):
         raise BundleError(f"{folder}: the manifest was changed after it was sealed; `sfumato verify` tells more")
     try:
-        return kind_stated(manifest).apply(manifest, records, outside)
+        made = kind_stated(manifest).apply(manifest, records, outside)
+        return replace(made, escape_formulas=is_escaped(manifest))
     except SfumatoError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:

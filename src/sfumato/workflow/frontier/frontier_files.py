@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.bundle.manifest import plain
 from sfumato.bundle.staging import write_whole
+from sfumato.data.formulas import escaped_text
 from sfumato.version import __version__
 from sfumato.workflow.frontier.points import Point, shown
 
@@ -55,7 +56,7 @@ def content(found: Frontier) -> dict[str, Any]:
 
 
 def table(found: Frontier) -> str:
-    """One line per point, as CSV."""
+    """One line per point, as CSV for people: texts that a spreadsheet would run are escaped."""
     best = set(found.pareto)
     lines = [_line(point, found, best) for point in found.points]
     heads = dict.fromkeys(head for line in lines for head in line)
@@ -86,7 +87,8 @@ def _line(point: Point, found: Frontier, best: set[int]) -> dict[str, Any]:
         line[key] = record.get(key)
     line |= {f"risk.{name}": value for name, value in record.get("risk", {}).items()}
     line |= {f"utility.{name}": value for name, value in record.get("utility", {}).items()}
-    return {**line, "reason": record["reason"]}
+    line |= {"reason": record["reason"]}
+    return {escaped_text(key): escaped_text(value) if isinstance(value, str) else value for key, value in line.items()}
 
 
 def _plain(value: Any) -> Any:

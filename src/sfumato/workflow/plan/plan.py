@@ -40,6 +40,8 @@ class Plan:
     """How it is searched: a section, an algorithm's name, or an algorithm."""
     format: Literal["csv", "parquet"] | None = None
     """The released file's format; that of the input when absent."""
+    escape_formulas: bool = False
+    """Whether texts that a spreadsheet would run are written with an apostrophe before them, in CSV."""
     attack: AttackPlan = field(default_factory=AttackPlan)
     """How the release is attacked before it is written."""
     frontier: FrontierPlan = field(default_factory=FrontierPlan)
@@ -61,6 +63,11 @@ class Plan:
         object.__setattr__(self, "algorithm", algorithm_tree(self.algorithm))
         for name, column in columns.items():
             column.check(name, self.folder)
+        if self.escape_formulas and self.output_format != "csv":
+            raise PlanError(
+                f"output.escape_formulas is for CSV, and the release is written as {self.output_format}; "
+                'leave it out, or set output.format = "csv"'
+            )
         kind_of(self).check(self)
 
     def __repr__(self) -> str:
@@ -104,7 +111,7 @@ class Plan:
         utility = Keys.of(tree.get("utility", {}), "utility")
         utility.only("metric", "learner")
         output = Keys.of(tree.get("output", {}), "output")
-        output.only("format")
+        output.only("format", "escape_formulas")
         return cls(
             input=InputPlan.of(Keys.of(tree.get("input", {}), "input")),
             columns={
@@ -117,6 +124,7 @@ class Plan:
             format=cast(
                 "Any", output.one_of("format", ("csv", "parquet"), "csv") if "format" in output.table else None
             ),
+            escape_formulas=output.flag("escape_formulas", default=False),
             attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
             frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
             folder=folder,
@@ -161,6 +169,7 @@ class Plan:
                 "accept": list(self.attack.accept),
                 "earlier": len(self.attack.earlier),
             },
+            **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
         }
 
 

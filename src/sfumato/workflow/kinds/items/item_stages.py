@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from sfumato.bundle.claims import Claim
-from sfumato.bundle.recoding import plain_cells
+from sfumato.bundle.recoding import one_marker, plain_cells
 from sfumato.data.itemized import ItemColumn, written
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
@@ -138,8 +138,10 @@ def recode(asked: Asked, found: Searched) -> pl.DataFrame:
             columns.append(_shown_cells(plan, spaces[name], found.outcome))
         elif role is Role.IDENTIFIER and name in keys:
             columns.append(keys[name].replace(cells))
-        elif role in (Role.SENSITIVE, Role.TARGET, Role.KEEP):
+        elif role is Role.KEEP:
             columns.append(plain_cells(cells))
+        elif role in (Role.SENSITIVE, Role.TARGET):
+            columns.append(one_marker(plain_cells(cells), prepared.table.missing))
     order = Chance(seed=plan.algorithm.seed).generator().permutation(prepared.table.rows)
     return pl.DataFrame(columns)[order]
 

@@ -11,11 +11,11 @@ import polars as pl
 
 from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.data.files import read
 from sfumato.data.table import Column, Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.errors import BundleError, unknown_column
 from sfumato.verification.private_checks import COUNT
+from sfumato.verification.released_file import read_released
 
 MOST_ROWS = 2_000_000
 """Counts that add up to more rows than this are not written out one by one."""
@@ -25,7 +25,7 @@ def private_subject(
     folder: Path, manifest: Mapping[str, Any], original: Table, *, control: Table | None, plan: object
 ) -> Subject:
     """The released rows, one for each count, with what their labels cover by the declared trees."""
-    rows = _records(read(folder / str(manifest["data"]["file"])).frame)
+    rows = _records(read_released(folder / str(manifest["data"]["file"]), manifest).frame)
     roles = {str(one["name"]): str(one["role"]) for one in manifest["data"]["columns"]}
     quasi = tuple(name for name, role in roles.items() if role == "quasi")
     target = tuple(name for name, role in roles.items() if role == "target")

@@ -110,7 +110,7 @@ def recode(asked: Asked, found: Searched) -> Recoded:
     rows = recoding.released(mapped, prepared.schema, Chance(seed=plan.algorithm.seed))
     sensitive = None
     if recoding.buckets is not None:
-        sensitive = recoding.buckets.table(mapped.frame[recoding.buckets.column])
+        sensitive = recoding.buckets.table(mapped.frame[recoding.buckets.column], recoding.missing)
     return Recoded(recoding=recoding, rows=rows, sensitive=sensitive)
 
 

@@ -13,7 +13,6 @@ import polars as pl
 from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.bundle.published import Published
-from sfumato.data.files import read
 from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.domains import ObservedDomain, narrowed
 from sfumato.describe.hierarchy import Hierarchy
@@ -22,6 +21,7 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.ground.work import Work
 from sfumato.group.cell_source import CellMapping
+from sfumato.verification.released_file import read_released
 from sfumato.workflow.attacking import attacked
 from sfumato.workflow.audit import Audit
 from sfumato.workflow.catalog.lookup import catalog
@@ -112,10 +112,10 @@ def bundle_subject(
 ) -> Subject:
     """A bundle with its original; the plan's hierarchies tell what labels cover, where those do not tell it."""
     published = Published.from_json(manifest["data"])
-    rows = read(folder / str(manifest["data"]["file"]), missing=published.missing).frame
+    rows = read_released(folder / str(manifest["data"]["file"]), manifest, published.missing).frame
     groups = None
     if published.apart is not None:
-        groups = read(folder / str(manifest["data"]["apart"]["file"]), missing=published.missing).frame
+        groups = read_released(folder / str(manifest["data"]["apart"]["file"]), manifest, published.missing).frame
     schema, original = published.schema, behind(manifest, original)
     shown = beside_quasi(published, rows)
     needed = schema.named(Role.QUASI, Role.SENSITIVE)

