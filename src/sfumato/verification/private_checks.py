@@ -96,7 +96,7 @@ def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
     """What is told of the mechanism's choices fits its ledger: amounts, the scale of the noise, the steps taken."""
     search, steps = manifest["search"], manifest["recoding"]["steps"]
     parts = list(_parts(manifest["ledger"]))
-    amounts = {str(part["epsilon"]) for part in parts if "epsilon" in part}
+    amounts = {str(part.get("epsilon")) for part in parts}
     wrong = [name for name in _FOR_COUNTS if search.get(name, "0") not in {"0", *amounts}]
     counted = next((search[name] for name in _FOR_COUNTS if name in search), None)
     scale = search.get(_SCALE)
