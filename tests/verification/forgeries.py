@@ -287,12 +287,14 @@ AFTERWARDS: Mapping[str, Callable[[Manifest], Any]] = {
 
 UNDETECTABLE: Mapping[str, str] = {
     "a claim left out, and its line in the plan": "a weaker plan is a plan too",
-    "a lower epsilon everywhere": "how much noise there is, noisy counts do not tell",
     "a search that proved nothing": "how the search went",
     "another size of groups of people": "how many people lost a row",
     "rows left out before": "how many rows there were",
     "another algorithm": "where the plan leaves the choice, several algorithms give such rows",
     "another reason": "a sentence of the publisher",
+    "another form": "whether labels that could be both came from a tree or were made for a group",
+    "incomes shuffled": "which values belong to which labels, where nobody promises anything about them",
+    "sensitive values moved between groups": "which values belong to which group",
     "another metric": "what the search was to keep",
     "attacks zeroed": "attacks need the people behind the release",
     "an attack called not made": "why an attack was not made",
@@ -305,5 +307,8 @@ UNDETECTABLE: Mapping[str, str] = {
 }
 """What rows and manifest do not contradict, with the reason; the signature catches it, and mostly the original."""
 
-ONLY_SIGNED = ("an attack called not made", "another day", "another version", "other packages")
-"""What the original does not contradict either."""
+ONLY_SIGNED = (
+    "an attack called not made", "sensitive values moved between groups", "another day", "another version",
+    "other packages",
+)  # fmt: skip
+"""What the original does not contradict either: time, versions, and groups that are drawn at random."""

@@ -230,6 +230,15 @@ def test_intervals_say_how_wide_they_are(change: dict[str, Any]) -> None:
     assert contradictions(ages(**change), {"hierarchy": "intervals"}, ("",))
 
 
+def test_an_interval_of_one_whole_number_is_no_value() -> None:
+    """It is as narrow as a value, and still holds no text of its own."""
+    labels = {"[0-84)": 3 * 83 / 100, "[84-85)": 0.0, "[85-100]": 3 * 15 / 100}
+    sizes = {"[0-84)": 84.0, "[84-85)": 1.0, "[85-100]": 16.0}
+    told = ages(labels=labels, sizes=sizes, form="intervals")
+    del told["level"]
+    assert contradictions(told, {"hierarchy": "grown"}, ("",)) == []
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -16,6 +16,8 @@ import polars as pl
 from sfumato.ground.errors import PlanError
 
 _LEAST_KEY = 16
+DIGITS = 32
+"""How long a pseudonym is, in hexadecimal digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -48,4 +50,4 @@ class Pseudonyms:
 
     def _pseudonym(self, column: str, name: str) -> str:
         message = f"{len(column)}:{column}{name}".encode()
-        return hmac.new(self.key, message, hashlib.sha256).hexdigest()[:32]
+        return hmac.new(self.key, message, hashlib.sha256).hexdigest()[:DIGITS]

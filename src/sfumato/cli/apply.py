@@ -42,11 +42,11 @@ def apply(
     if escape_formulas and output.suffix != ".csv":
         raise BundleError(f"{output}: --escape-formulas is for CSV; name a file that ends in .csv, or leave it out")
     made = run(folder, data, outside=cast("Outside", outside))
-    safe = output.suffix == ".csv" and (escape_formulas or made.escape_formulas)
-    risky = formula_columns(made.rows) if output.suffix == ".csv" and not safe else []
+    guarded = output.suffix == ".csv" and (escape_formulas or made.escape_formulas)
+    risky = formula_columns(made.rows) if output.suffix == ".csv" and not guarded else []
     if risky and not as_json:
         warn(told_formulas(risky))
-    write_whole(output, rendered(escaped(made.rows) if safe else made.rows, output.name))
+    write_whole(output, rendered(escaped(made.rows) if guarded else made.rows, output.name))
     if as_json:
         claims = plain([one.to_json() for one in made.claims])
         found = {"file": str(output), "rows": made.rows.height, "left_out": made.left_out, "starred": made.starred}

@@ -19,6 +19,7 @@ from sfumato.group.near_unique import unchanged
 from sfumato.group.transactions import Secret, Transactions
 from sfumato.models.item_model import ItemModel
 from sfumato.verification.attack_figures import attacks_fit
+from sfumato.verification.cell_checks import cells_fit
 from sfumato.verification.checks import Check, Remark, rounded
 from sfumato.verification.consistency import algorithm_fits, marks_fit
 from sfumato.verification.missing_checks import missing_fits
@@ -101,6 +102,7 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
     """Claims are recomputed and are what the plan asks for; roles, counts and figures fit together."""
     columns, plan = manifest["data"]["columns"], manifest["plan"]
     yield from _roles(columns, plan)
+    yield from cells_fit([one for one in columns if one["type"] not in ITEM_TYPES], table)
     records = released_records(table, columns)
     sensitive = tuple(str(one["name"]) for one in columns if one["role"] == "sensitive")
     for stated in manifest["claims"]:

@@ -141,7 +141,8 @@ def _holds(label: Any, value: str) -> bool:
 def _planned_rule(stated: Mapping[str, Any], planned: Mapping[str, Any], words: Sequence[str]) -> list[str]:
     """What a rule and the hierarchy that the plan names, or the level that is stated, contradict in each other."""
     rule, tree = stated["rule"], planned.get("hierarchy", "flat")
-    leaves = {label for label in words if stated["labels"][label] == 0}
+    single = stated.get("form") not in _SHARES  # an interval of one whole number is as narrow as a value
+    leaves = {label for label in words if single and stated["labels"][label] == 0}
     wrong = [f"{x} as {rule['type']}" for x in sorted(leaves) if not is_readable(x, rule["type"])]
     if "above" in rule:
         return wrong + _above(stated, rule["above"], str(tree), words)

@@ -3,7 +3,7 @@
 A reader tells ``?`` from ``NA`` whatever a plan says about them, and a null from either. So a release writes one
 marker, and where all missing cells of a column are the same bytes, every reading counts what the reader sees: merged
 markers could make five of two and three rows, and hide how far a class is from the whole (for diversity alone merging
-would err on the safe side).
+would only make the requirement harder).
 """
 
 from __future__ import annotations

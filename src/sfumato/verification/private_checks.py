@@ -30,6 +30,8 @@ DIFFERENTIAL = "differential-privacy"
 NEIGHBOURS = "one record added or removed"
 PEOPLE = "all rows of one {unit} added or removed, at most {most} of which are used"
 """Whom two tables differ by: by a record, or by a person."""
+OBSERVED = "domains were read off the private table: this release is NOT differentially private, for studies only"
+"""The warning of a release whose domains are not declared."""
 COUNT = "count"
 """The column of counts, and its role."""
 _FOR_COUNTS = ("epsilon of the counts", "epsilon of one marginal")
@@ -74,7 +76,7 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     seeded = "seed" in plan["algorithm"] or "seed" in manifest
     yield check(what="no seed is told", holds=not seeded, detail="seed" if seeded else "none")
     observed = plan["privacy"].get("domains") == "observed"
-    marked = bool(manifest["marks"]) == observed
+    marked = manifest["marks"] == [OBSERVED] * observed
     yield check(what="domains are declared, or marked", holds=marked, detail="observed" if observed else "declared")
     roles = {column["name"]: column["role"] for column in manifest["data"]["columns"]}
     strange = sorted({str(role) for role in roles.values()} - _ROLES)
@@ -94,7 +96,7 @@ def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
     """What is told of the mechanism's choices fits its ledger: amounts, the scale of the noise, the steps taken."""
     search, steps = manifest["search"], manifest["recoding"]["steps"]
     parts = list(_parts(manifest["ledger"]))
-    amounts = {str(part["epsilon"]) for part in parts if "epsilon" in part}
+    amounts = {str(part.get("epsilon")) for part in parts}
     wrong = [name for name in _FOR_COUNTS if search.get(name, "0") not in {"0", *amounts}]
     counted = next((search[name] for name in _FOR_COUNTS if name in search), None)
     scale = search.get(_SCALE)

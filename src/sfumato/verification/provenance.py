@@ -41,6 +41,7 @@ _COMMON = (
     *_of("recomputed", "from the bytes of the files", "sha256", "report/*", "data/file", "data/sha256", "data/rows"),
     *_of("recomputed", "from the columns of the data file", "data/columns/*/name", "data/columns/*/role"),
     *_of("declared", "how the values of a column are read", "data/columns/*", "data/missing*"),
+    *_of("declared", "the tree that the publisher declared", "claims/*/parameters/paths/*"),
     *_of("recomputed", "from the rows and the plan", "claims/*"),
     *_of("declared", "why this algorithm", "recoding/algorithm", "recoding/why"),
 )

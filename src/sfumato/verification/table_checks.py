@@ -16,6 +16,7 @@ from sfumato.group.classes import Classes
 from sfumato.models.verdict import Model
 from sfumato.utility.view import Metric
 from sfumato.verification.attack_figures import attacks_fit
+from sfumato.verification.cell_checks import cells_fit
 from sfumato.verification.checks import Check, Remark, rounded, same, shown
 from sfumato.verification.consistency import algorithm_fits, consistent, evidence_fits, marks_fit
 from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
@@ -69,6 +70,7 @@ def table_checks(
     yield algorithm_fits(manifest, Check)
     yield from consistent(manifest, published, Check)
     yield from _identifiers(manifest, published)
+    yield from cells_fit(data["columns"], table)
     groups: Classes | None = None
     counted = [(table, [n for n in published.schema.named(*_COUNTED) if n in table.names])]
     if published.apart is not None:

@@ -22,9 +22,9 @@ def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     part = catalog().algorithms.get(used)
     known = (*COMMON, *kind_stated(manifest).options, *(() if part is None else option_names(part)))
     strange = [key for key in asked if key not in known]
-    named = asked.get("name") in (used, "auto") and part is not None and part.solves == manifest["kind"]
-    told = listed(strange) + " unknown" if strange else str(used) if named else f"{used!r} is not what the plan names"
-    yield Check(what="algorithm of the plan", holds=named and not strange, detail=told)
+    fits = part is not None and part.solves == manifest["kind"]
+    told = f"unknown: {listed(strange)}" if strange else "known" if fits else f"{used!r} makes no such release"
+    yield Check(what="options of the algorithm", holds=fits and not strange, detail=told)
     yield from _attacks(manifest)
 
 

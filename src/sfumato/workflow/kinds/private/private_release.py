@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import Event
 from sfumato.publish.noisy_table import NoisyTable
+from sfumato.verification.private_checks import OBSERVED
 from sfumato.workflow.released import Release
 
 if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import Applied, Outside
-
-OBSERVED = "domains were read off the private table: this release is NOT differentially private, for studies only"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
