@@ -27,6 +27,22 @@ def _first(**cells: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
     )
 
 
+def _swapped(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the incomes of two people exchanged who agree in nothing else but their labels."""
+    order = rows.sort(rows.columns)
+    for group in order.partition_by("sex", "race", "age", maintain_order=True):
+        for one in group.iter_rows(named=True):
+            for other in group.iter_rows(named=True):
+                if one["income"] != other["income"] and one["occupation"] != other["occupation"]:
+                    kept = order.rows()
+                    mine, theirs = tuple(one.values()), tuple(other.values())
+                    kept.remove(mine)
+                    kept.remove(theirs)
+                    new = [tuple({**a, "income": b["income"]}.values()) for a, b in ((one, other), (other, one))]
+                    return pl.DataFrame([*kept, *new], schema=rows.schema, orient="row")
+    raise ValueError("no group has two such people")
+
+
 def _raised(m: Manifest, **more: Any) -> None:
     m["claims"][0].update(more)
 
@@ -212,12 +228,12 @@ FILES: Mapping[str, tuple[str, Callable[[Path], Any]]] = {
     "a column less": ("table", lambda f: data(f, lambda rows: rows.drop("income"))),
     "columns in another order": ("table", lambda f: data(f, lambda rows: rows.select(reversed(rows.columns)))),
     "one occupation for all": ("table", lambda f: data(f, lambda rows: rows.with_columns(occupation=pl.lit("Sales")))),
-    "another income": ("table", lambda f: data(f, _first(income="a fortune"))),
+    "one income for all": ("table", lambda f: data(f, lambda rows: rows.with_columns(income=pl.lit("<=50K")))),
     "occupations shuffled": (
         "table",
         lambda f: data(f, lambda rows: rows.with_columns(pl.col("occupation").shuffle(seed=1))),
     ),
-    "incomes shuffled": ("table", lambda f: data(f, lambda rows: rows.with_columns(pl.col("income").shuffle(seed=1)))),
+    "two incomes of one group swapped": ("table", lambda f: data(f, _swapped)),
     "a group of sensitive values less": (
         "anatomy",
         lambda f: data(f, lambda rows: rows.head(rows.height - 1), "sensitive.csv"),
@@ -227,7 +243,7 @@ FILES: Mapping[str, tuple[str, Callable[[Path], Any]]] = {
         lambda f: data(f, lambda rows: rows.with_columns(pl.col("occupation").reverse()), "sensitive.csv"),
     ),
     "one number for everybody": ("people", lambda f: data(f, lambda rows: rows.with_columns(who=pl.lit("1")))),
-    "a path left out": ("items", lambda f: data(f, _first(path=""))),
+    "paths left out": ("items", lambda f: data(f, lambda rows: rows.with_columns(path=pl.lit("")))),
     "a path that goes back in time": (
         "items",
         lambda f: data(f, lambda rows: rows.with_columns(pl.col("path").str.split("|").list.reverse().list.join("|"))),
@@ -293,7 +309,7 @@ UNDETECTABLE: Mapping[str, str] = {
     "another algorithm": "where the plan leaves the choice, several algorithms give such rows",
     "another reason": "a sentence of the publisher",
     "another form": "whether labels that could be both came from a tree or were made for a group",
-    "incomes shuffled": "which values belong to which labels, where nobody promises anything about them",
+    "two incomes of one group swapped": "which values of a group belong to one person",
     "sensitive values moved between groups": "which values belong to which group",
     "another metric": "what the search was to keep",
     "attacks zeroed": "attacks need the people behind the release",

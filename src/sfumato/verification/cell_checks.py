@@ -25,7 +25,7 @@ def cells_fit(columns: Iterable[Mapping[str, Any]], table: Table) -> Iterable[Ch
         present = [value for value in values if value not in table.missing]
         if column["role"] == "identifier" and not all(_is_pseudonym(value) for value in present):
             names.append(column["name"])
-        kind = "text" if column["role"] == "quasi" else column["type"]
+        kind: Any = "text" if column["role"] == "quasi" else column["type"]
         if kind != column["type"] or not all(is_readable(value, kind) for value in present):
             types.append(column["name"])
     told = f"no pseudonyms in {listed(names)}" if names else "none"
