@@ -192,7 +192,6 @@ MANIFEST: Mapping[str, tuple[str, Callable[[Manifest], Any]]] = {
     "another reason": ("table", lambda m: m["recoding"].update(why="Alice has HIV.")),
     "another metric": ("table", lambda m: m["plan"]["utility"].update(metric="height")),
     "an amount that is spent elsewhere": ("private", lambda m: m["ledger"]["parts"].pop()),
-    "a domain that is wider": ("private", lambda m: m["domains"]["columns"]["age"].update(high=1000)),
     "a class that nobody declared": ("private", lambda m: m["domains"]["target"]["values"].append("rich")),
     "observed domains called declared": ("private", lambda m: m["plan"]["privacy"].update(domains="observed")),
     # attacks
