@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.ground.errors import BundleError
+from sfumato.ground.opening import read_text
 
 SCHEMA = 1
 _SEAL = "sha256"
@@ -50,7 +51,7 @@ def dump(content: Mapping[str, Any]) -> str:
 def load(path: Path) -> dict[str, Any]:
     """Read a manifest, or refuse with what is wrong."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_text(path))
     except FileNotFoundError:
         raise BundleError(f"{path.parent} is no bundle: it has no {path.name}") from None
     except OSError as error:

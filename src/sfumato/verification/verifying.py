@@ -65,7 +65,7 @@ def _report(folder: Path, manifest: dict[str, Any]) -> Check:
 def member(folder: Path, name: str, what: str) -> Path:
     """A file of the bundle; one outside it is never read."""
     path = folder / name
-    if path.name != name or not path.is_file():
+    if path.name != name or path.is_symlink() or not path.is_file():
         raise BundleError(f"{folder} is not whole: its {what} {name!r} is missing")
     return path
 
