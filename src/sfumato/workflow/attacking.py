@@ -23,6 +23,7 @@ from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
 from sfumato.bundle.manifest import load
 from sfumato.bundle.staging import MANIFEST
+from sfumato.bundle.stated_form import stated_form
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, nearest
@@ -176,7 +177,8 @@ def attack(
     theirs = None if control is None else _table(control, plan)
     manifest = load(Path(folder) / MANIFEST)
     table = _table(original, plan)
-    subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
+    with stated_form(Path(folder)):
+        subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     chance = Chance(seed=seed)
     before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
