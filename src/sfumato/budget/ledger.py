@@ -22,7 +22,7 @@ from sfumato.budget.accountants import epsilon_of, rho_of
 from sfumato.budget.amounts import rounded_up, stored
 from sfumato.budget.events import Event, exactly, to_json, written
 from sfumato.ground.errors import BudgetError, ParameterError
-from sfumato.ground.limits import MOST_FIELD, MOST_TEXT
+from sfumato.ground.limits import MOST_FIELD, MOST_NAME, MOST_TEXT
 from sfumato.ground.opening import opened
 from sfumato.ground.strict_json import read_json
 
@@ -289,6 +289,8 @@ def _event(text: Any) -> dict[str, Any]:
 def _name(analyst: str | None) -> str:
     if analyst == _EVERYBODY:
         raise ParameterError("analyst must have a name, not ''")
+    if analyst is not None and (len(analyst) > MOST_NAME or re.search(r"[\ud800-\udfff]", analyst)):
+        raise ParameterError(f"analyst must have a name of at most {MOST_NAME:,} characters that UTF-8 can hold")
     return _EVERYBODY if analyst is None else analyst
 
 

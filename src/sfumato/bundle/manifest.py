@@ -11,6 +11,7 @@ from typing import Any
 
 from sfumato.ground.errors import BundleError
 from sfumato.ground.opening import read_text
+from sfumato.ground.strict_json import read_json
 
 SCHEMA = 1
 _SEAL = "sha256"
@@ -51,7 +52,7 @@ def dump(content: Mapping[str, Any]) -> str:
 def load(path: Path) -> dict[str, Any]:
     """Read a manifest, or refuse with what is wrong."""
     try:
-        content = json.loads(read_text(path))
+        content = read_json(read_text(path))
     except FileNotFoundError:
         raise BundleError(f"{path.parent} is no bundle: it has no {path.name}") from None
     except OSError as error:

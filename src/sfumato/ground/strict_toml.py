@@ -11,6 +11,7 @@ from sfumato.ground.limits import MOST_DEPTH, MOST_DIGITS, MOST_TOML
 
 _STRING = r"""\"{3}(?:[^\\]|\\.)*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?"""
 _TOKEN = re.compile(rf"({_STRING})|#[^\n]*+|([\[\]{{}}\n])", re.DOTALL)
+_HALF = re.compile(r"[\ud800-\udfff]")
 _DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH}}}")
 
 
@@ -25,6 +26,8 @@ def read_toml(text: str) -> dict[str, Any]:
     """
     if len(text) > MOST_TOML:
         raise ValueError(f"it has {len(text):,} characters; at most {MOST_TOML:,} are read")
+    if not text.isascii() and _HALF.search(text):
+        raise ValueError("a text holds half a character")
     _refuse_nested(text)
     try:
         found = tomllib.loads(text)

@@ -61,6 +61,8 @@ def _tree(sql: str) -> Expression:
         raise ParameterError(f"sql must be a text, not {type(sql).__name__}")
     if len(sql) > MOST_SQL:
         raise ParameterError(f"sql has {len(sql):,} characters; at most {MOST_SQL:,} are read")
+    if re.search(r"[\ud800-\udfff]", sql):
+        raise ParameterError("sql must be a text that UTF-8 can hold; it has half a character")
     if re.search(r"\bvar(iance)?_samp\b", sql, re.IGNORECASE):
         raise ParameterError(
             f"VAR_SAMP is not answered; VARIANCE is that of the records themselves. Allowed: {ALLOWED}"
