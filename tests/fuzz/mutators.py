@@ -7,10 +7,12 @@ from random import Random
 from typing import Any
 
 TOKENS = (
-    b"\x00", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n\n", b'"', b'""', b"'", b"\\", b",", b";", b"\t", b"|", b"@", b"*", b"?",
-    b"{", b"}", b"[", b"]", b"[[", b"#", b"=", b".", b"-", b"nan", b"inf", b"-inf", b"1e999", b"-0", b"0x", b"9" * 400,
+    b"\x00", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n\n", b'"', b'""', b"'", b"\\", b",", b";", b"\t", b"|", b"@", b"*",
+    b"?", b"{", b"}", b"[", b"]", b"[[", b"#", b"=", b".", b"-", b"nan", b"inf", b"-inf", b"1e999", b"-0", b"0x",
+    b"9" * 400,
     b"9" * 5000, b"1e-400", b"count", b"true", b"null", b"[" * 200, b"{" * 200, b"(" * 200, b"\x1b[2J", b"\xe2\x80\xae",
-    b"2024-02-30", b"0000-00-00", b"99:99", b"a@", b"@1", b"a@b@c", b"9999999999999999999", b"\xc3", b"../../etc/passwd",
+    b"2024-02-30", b"0000-00-00", b"99:99", b"a@", b"@1", b"a@b@c", b"9999999999999999999", b"\xc3",
+    b"../../etc/passwd",
     b"/dev/zero", b"PAR1", b"ARROW1", b"\x1f\x8b\x08\x00", b"SELECT ", b" OR ", b"--", b"/*", b"$$", b"1_000", b"1.5.5",
 )  # fmt: skip
 """Bytes that readers stumble over."""
@@ -21,7 +23,8 @@ ODD: tuple[Any, ...] = (
     "a" * 2000, "../x", "/dev/zero", "manifest.json", "report.html", "data.csv", "[1,2]", "[0, 10)", "10-5", "1/0",
     "quasi", "sensitive", "target", "identifier", "keep", "text", "integer", "real", "date", "set", "trajectory",
     [], {}, [[]], [{}], {"": {}}, [None], ["a", "a"], ["a"] * 50, [0] * 50, [1, "a"], [[1, 2], [3]], {"a": 1},
-    {"kind": "flat"}, {"kind": "intervals", "widths": [0]}, {"kind": "intervals", "widths": [1e-9], "low": 0, "high": 1},
+    {"kind": "flat"}, {"kind": "intervals", "widths": [0]},
+    {"kind": "intervals", "widths": [1e-9], "low": 0, "high": 1},
     {"tree": {"a": ["b"]}}, {"tree": {}}, {"file": "absent.csv"}, {"name": "optimal"}, {"l": 3}, {"k": 2, "l": 2},
 )  # fmt: skip
 """Values where another was expected."""

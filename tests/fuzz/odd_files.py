@@ -36,6 +36,20 @@ SERIES: dict[str, list[Any]] = {
 }
 
 
+VALUES: list[str | bytes] = [
+    *(one for one in ODD if isinstance(one, str) and "\ud800" not in one),
+    *("9" * 3000, "1/3", "1e5000", '{"kind": "pure", "epsilon": "1"}', b"\xff\x00"),
+]
+ENDLESS = """DROP TABLE accounts; CREATE VIEW accounts AS WITH RECURSIVE n(name, granted, spent) AS
+(SELECT '', '1', '0' UNION ALL SELECT name, granted, spent FROM n) SELECT * FROM n;"""
+SCHEMAS = (
+    ENDLESS,
+    "DROP TABLE about;",
+    "DROP TABLE charges; CREATE TABLE charges (id, made);",
+    "CREATE TRIGGER t BEFORE INSERT ON charges BEGIN DELETE FROM charges; END;",
+)
+
+
 def odd_frame(draw: Random) -> pl.DataFrame:
     """A frame of the seeds with one to three columns replaced by strange ones, or without rows."""
     frame = draw.choice((seeds.TABLE, seeds.ITEMS))
@@ -60,16 +74,8 @@ def changed_ledger(data: bytes, draw: Random) -> bytes:
                 (("accounts", "granted"), ("accounts", "spent"), ("accounts", "name"), ("charges", "cost"),
                  ("charges", "event"), ("charges", "analyst"), ("about", "value"), ("charges", "status"))
             )  # fmt: skip
-            value = draw.choice([one for one in ODD if isinstance(one, str) and "\ud800" not in one]
-                                + ["9" * 3000, "1/3", "1e5000", '{"kind": "pure", "epsilon": "1"}', b"\xff\x00"])  # fmt: skip
-            link.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (value,))
+            link.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (draw.choice(VALUES),))
         if draw.random() < 0.15:
-            link.executescript(draw.choice((
-                "DROP TABLE accounts; CREATE VIEW accounts AS WITH RECURSIVE n(name, granted, spent) AS (SELECT '', '1', '0' "
-                "UNION ALL SELECT name, granted, spent FROM n) SELECT * FROM n;",
-                "DROP TABLE about;",
-                "DROP TABLE charges; CREATE TABLE charges (id, made);",
-                "CREATE TRIGGER t BEFORE INSERT ON charges BEGIN DELETE FROM charges; END;",
-            )))  # fmt: skip
+            link.executescript(draw.choice(SCHEMAS))
         link.commit()
         return link.serialize()

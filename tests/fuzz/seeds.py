@@ -72,7 +72,7 @@ TREES: dict[str, dict[str, Any]] = {
             "ill": SICK,
         },
         options={"max_suppressed": 0.3},
-    ),  # fmt: skip
+    ),
     "items": {
         "input": {"path": "i.csv"},
         "columns": {"path": {"role": "quasi", "type": "trajectory"}, "ill": SICK, "who": {"role": "identifier"}},
@@ -92,7 +92,7 @@ TREES: dict[str, dict[str, Any]] = {
         "privacy": {"km": {"k": 2, "m": 2}},
         "algorithm": {"name": "sets", "seconds": 5},
         "attack": QUIET,
-    },  # fmt: skip
+    },
     "private": {
         "input": {"path": "t.csv"},
         "columns": {
@@ -103,7 +103,7 @@ TREES: dict[str, dict[str, Any]] = {
         "privacy": {"epsilon": 1.0},
         "algorithm": {"name": "diffgen", "output": "counts"},
         "attack": QUIET,
-    },  # fmt: skip
+    },
 }
 """Plans by name; their files are beside them."""
 BUNDLES = ("table", "top-down", "anatomy", "items", "sets", "private")

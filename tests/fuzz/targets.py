@@ -5,6 +5,7 @@ An input is a folder of files. Running it either ends well or raises a ``Sfumato
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -159,10 +160,8 @@ def _bundle(draw: Random, stock: Stock) -> Files:
 
 def _sealed(manifest: Any) -> bytes:
     """The manifest with a seal that holds, where it can have one: strangers can seal too."""
-    try:
+    with contextlib.suppress(TypeError, ValueError, AttributeError, RecursionError):
         manifest = seal(manifest)
-    except (TypeError, ValueError, AttributeError, RecursionError):
-        pass
     return json.dumps(manifest, ensure_ascii=True).encode()
 
 
@@ -177,15 +176,13 @@ def _run_outside(folder: Path) -> None:
 
 
 def _sql(draw: Random, stock: Stock) -> Files:
-    return {"q.sql": changed_bytes(draw.choice(seeds.SQL).encode(), draw)}
+    return {"q.sql": changed_bytes(draw.choice(seeds.SQL).encode(), draw), "ledger": stock.ledger}
 
 
 def _run_sql(folder: Path) -> None:
     from sfumato.workflow.querying import query
 
     text = (folder / "q.sql").read_bytes().decode("utf-8", "surrogateescape")
-    if not (folder / "ledger").exists():
-        seeds.ledger(folder / "ledger")
     plan = sf.Plan.parse(seeds.TREES["private"], folder=_beside(folder))
     query(plan, text, epsilon=0.01, ledger=folder / "ledger", analyst="ann", frame=seeds.TABLE)
 
@@ -237,7 +234,7 @@ TARGETS: dict[str, Target] = {
     "sql": Target(10, _sql, _run_sql),
     "ledger": Target(6, _ledger, _run_ledger),
     "point": Target(2, _point, _run_point),
-    "command": Target(2, _bundle, commands.run_bundle),
+    "command": Target(1, _bundle, commands.run_bundle),
 }
 
 

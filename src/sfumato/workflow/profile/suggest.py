@@ -112,6 +112,8 @@ def hierarchy(column: Column) -> Mapping[str, Any]:
     return {"bundled": known} if known else {"kind": "flat"}
 
 
+_WIDEST = 1e300
+"""A quarter of a wider range cannot be divided into equal steps."""
 _PEOPLE = r"patient|person|subject|member|client|customer|user|participant|respondent|insured|student|employee|^pid$"
 
 
@@ -139,6 +141,8 @@ def _intervals(column: Column) -> Mapping[str, Any]:
     """Three widths, about a twentieth, a tenth and a fifth of the range, in round numbers."""
     numbers = column.numbers[: len(column.present)]
     low, high = float(np.min(numbers)), float(np.max(numbers))
+    if high / 4 - low / 4 > _WIDEST:
+        return {"kind": "flat"}
     unit = _round(max((high - low) / 20.0, 1.0 if column.kind == "integer" else 0.0))
     wide = 4 * unit
     start = floor(low / wide) * wide
