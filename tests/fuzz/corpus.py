@@ -271,6 +271,27 @@ def _long(folder: Path) -> Any:
     return parse_question("SELECT COUNT(*) WHERE age = 1" + " OR age = 1" * 50_000)
 
 
+@case("quantiles of a thousand million groups", "more than 100,000 groups")
+def _groups(folder: Path) -> Any:
+    many = {"role": "quasi", "hierarchy": {"kind": "quantiles", "groups": [10**9]}}
+    tree = {**seeds.TREES["table"], "columns": {**seeds.COLUMNS, "age": many}}
+    return sf.release(sf.Plan.parse(tree, folder=_laid(folder)))
+
+
+@case("a ledger whose schema is no text", "is no ledger")
+def _schema(folder: Path) -> Any:
+    data = seeds.ledger(folder / "made")
+    return sf.Ledger(_file(folder, "ledger", data.replace(b"CREATE TABLE", b"CREATE\x97\xff\xfeABLE"))).history()
+
+
+@case("an attack on a claim without its parameter", "cannot be attacked")
+def _bare_claim(folder: Path) -> Any:
+    def strip(manifest: Any) -> None:
+        manifest["claims"][0]["parameters"] = {}
+
+    return sf.attack(_bundle(folder, "table", strip), seeds.TABLE, trials=20, seed=1)
+
+
 def _laid(folder: Path) -> Path:
     seeds.laid_out(folder)
     return folder

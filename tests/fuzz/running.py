@@ -12,7 +12,9 @@ import sys
 import time
 import traceback
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -49,6 +51,14 @@ class Tally:
         if line["end"] not in ("done", "refused"):
             self.faults.append(line)
 
+    def add(self, other: Tally) -> None:
+        """Count what another has counted too."""
+        for name, ends in other.ended.items():
+            self.ended.setdefault(name, Counter()).update(ends)
+        self.faults += other.faults
+        self.slowest, self.peak = max(self.slowest, other.slowest), max(self.peak, other.peak)
+        self.spent.update(other.spent)
+
     def figures(self) -> str:
         """The table that a person reads."""
         lines = [f"{'target':<10} {'inputs':>8} {'done':>8} {'refused':>8} {'faults':>8} {'seconds':>8}"]
@@ -73,13 +83,23 @@ def made_input(seed: int, number: int, stock: Any) -> tuple[str, dict[str, bytes
     return name, TARGETS[name].make(draw, stock)
 
 
-def run_many(first: int, inputs: int, seed: int, folder: Path) -> Tally:
+def run_many(first: int, inputs: int, seed: int, folder: Path, *, jobs: int = 1) -> Tally:
     """So many inputs from ``first`` on; files of those that are faults are kept in the folder."""
+    began, total = time.monotonic(), Tally()
+    bounds = [first + inputs * job // jobs for job in range(jobs + 1)]
+    with ThreadPoolExecutor(jobs) as pool:
+        for one in pool.map(lambda at: _run(*at, seed, folder / f"job-{at[0]}"), pairwise(bounds)):
+            total.add(one)
+    total.seconds = time.monotonic() - began
+    return total
+
+
+def _run(at: int, end: int, seed: int, folder: Path) -> Tally:
+    """The inputs of one job, by as many workers one after the other as it takes."""
     folder.mkdir(parents=True, exist_ok=True)
-    tally, at, began = Tally(), first, time.monotonic()
-    while at < first + inputs:
-        at = _worker(at, first + inputs, seed, folder, tally)
-    tally.seconds = time.monotonic() - began
+    tally = Tally()
+    while at < end:
+        at = _worker(at, end, seed, folder, tally)
     return tally
 
 

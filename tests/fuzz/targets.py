@@ -230,9 +230,9 @@ TARGETS: dict[str, Target] = {
     "typed": Target(12, _typed, _run_typed),
     "hierarchy": Target(10, _hierarchy, _run_hierarchy),
     "bundle": Target(24, _bundle, _run_bundle),
-    "outside": Target(6, _bundle, _run_outside),
-    "sql": Target(10, _sql, _run_sql),
-    "ledger": Target(6, _ledger, _run_ledger),
+    "outside": Target(4, _bundle, _run_outside),
+    "sql": Target(14, _sql, _run_sql),
+    "ledger": Target(8, _ledger, _run_ledger),
     "point": Target(2, _point, _run_point),
     "command": Target(1, _bundle, commands.run_bundle),
 }

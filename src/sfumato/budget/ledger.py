@@ -208,7 +208,7 @@ class Ledger:
         try:
             with closing(_open(self.path)) as link:
                 return ask(link)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise BudgetError(f"{self.path} is no ledger, or cannot be read: {error}") from error
 
     @contextmanager
@@ -223,7 +223,7 @@ class Ledger:
                     link.execute("ROLLBACK")
                     raise
                 link.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise BudgetError(f"{self.path} cannot be changed: {error}") from error
 
 
