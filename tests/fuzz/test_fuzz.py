@@ -40,7 +40,7 @@ def test_the_seeds_themselves_are_read(folder: Path, monkeypatch: pytest.MonkeyP
     """Otherwise every mutation would be refused for the same reason, and nothing would be tried."""
     for name in ("changed_bytes", "changed_lines", "changed_tree", "changed_ledger"):
         monkeypatch.setattr(targets, name, lambda value, *_: value)
-    stock = targets.stocked(folder)
+    stock = targets.stocked(folder / "job-0")
     for name in sorted(set(targets.TARGETS) - {"typed", "outside"}):
         for number in range(6):
             assert running.one(name, targets.TARGETS[name].make(Random(number), stock), folder / "in") == ("done", "")

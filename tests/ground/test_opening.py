@@ -73,7 +73,7 @@ def test_a_file_beyond_its_limit_is_refused(tmp_path: Path) -> None:
 def test_a_file_of_holes_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "file").open("wb") as file:
         file.truncate(UNFOLDED + 1)
-    with pytest.raises(TooLarge, match="at most 256,000,000 are read"):
+    with pytest.raises(TooLarge, match="at most 100,000,000 are read"):
         read_whole(tmp_path / "file")
 
 

@@ -22,11 +22,13 @@ MOST_TEXT = 256_000_000
 """How many bytes a plan, a hierarchy, a manifest or a ledger may have."""
 MOST_KEY = 65_536
 """How many bytes a secret key may have."""
-MOST_CELLS = 64_000_000
-"""How many cells (rows times columns) a file of typed columns may always have."""
+MOST_CELLS = 32_000_000
+"""How many cells (rows times columns) a table may always have."""
 CELLS_TO_A_BYTE = 4
 """A larger file of typed columns may have so many cells for each of its bytes."""
-UNFOLDED = 256_000_000
+BYTES_TO_A_CELL = 2
+"""A larger text must have so many bytes for each of its cells: a sign, and what divides it from the next."""
+UNFOLDED = 100_000_000
 """How many bytes a compressed file may always unfold to."""
 UNFOLDED_TIMES = 25
 """A compressed file of more bytes may unfold to so many times its own size: what it costs grows with what was sent."""
@@ -36,6 +38,6 @@ def most_unfolded(size: int) -> int:
     """How many bytes a file of this size may unfold to.
 
     >>> most_unfolded(1_000), most_unfolded(100_000_000)
-    (256000000, 2500000000)
+    (100000000, 2500000000)
     """
     return max(UNFOLDED, UNFOLDED_TIMES * size)
