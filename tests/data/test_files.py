@@ -308,7 +308,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nobody\.csv: there is no such file; check the name and the folder"):
         read(tmp_path / "nobody.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match=r"folder\.csv: is a folder; name a file in it"):
+    with pytest.raises(DataError, match=r"folder\.csv: cannot be read: it is a folder, not a regular file"):
         read(tmp_path / "folder.csv")
 
 

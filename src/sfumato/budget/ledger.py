@@ -7,6 +7,8 @@ connection) stays counted as spent: the budget may be overstated, never understa
 from __future__ import annotations
 
 import json
+import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,6 +22,9 @@ from sfumato.budget.accountants import epsilon_of, rho_of
 from sfumato.budget.amounts import rounded_up, stored
 from sfumato.budget.events import Event, exactly, to_json, written
 from sfumato.ground.errors import BudgetError, ParameterError
+from sfumato.ground.limits import MOST_FIELD, MOST_NAME, MOST_TEXT
+from sfumato.ground.opening import opened
+from sfumato.ground.strict_json import read_json
 
 Unit = Literal["epsilon", "rho"]
 WAIT = 60.0
@@ -81,8 +86,16 @@ class Ledger:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.is_file():
-            raise BudgetError(f"{self.path} does not exist; `sfumato budget grant` makes a ledger")
+        try:
+            with opened(self.path) as file:
+                held = os.fstat(file.fileno()).st_size
+        except FileNotFoundError:
+            raise BudgetError(f"{self.path} does not exist; `sfumato budget grant` makes a ledger") from None
+        except OSError as error:
+            raise BudgetError(f"{self.path} is no ledger: {error.strerror}") from None
+        if held > MOST_TEXT:
+            raise BudgetError(f"{self.path} is no ledger: it has {held:,} bytes; at most {MOST_TEXT:,} are read")
+        self._inside(_refuse_strange)
         if self.unit not in ("epsilon", "rho"):
             raise BudgetError(f"{self.path} is no ledger: it counts in {self.unit!r}, not in epsilon or rho")
 
@@ -195,7 +208,7 @@ class Ledger:
         try:
             with closing(_open(self.path)) as link:
                 return ask(link)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise BudgetError(f"{self.path} is no ledger, or cannot be read: {error}") from error
 
     @contextmanager
@@ -210,14 +223,30 @@ class Ledger:
                     link.execute("ROLLBACK")
                     raise
                 link.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise BudgetError(f"{self.path} cannot be changed: {error}") from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
     link = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
-    link.execute("PRAGMA synchronous = FULL")
+    try:
+        link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_FIELD)
+        link.execute("PRAGMA trusted_schema = OFF")
+        link.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        link.close()
+        raise
     return link
+
+
+def _refuse_strange(link: sqlite3.Connection) -> None:
+    """Refuse a file whose names stand for something that runs: a view, a trigger, or a table that computes."""
+    plain = {tuple(line.split()) for line in re.findall(r"CREATE TABLE IF NOT EXISTS ([^;]*);", _TABLES)}
+    rows = link.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
+    for kind, name, sql in rows:
+        said = tuple(str(sql).removeprefix("CREATE TABLE ").split())
+        if kind != "table" or said not in plain:
+            raise BudgetError(f"the ledger is damaged: it has a {kind} {str(name)[:40]!r} that no ledger has")
 
 
 def _fill(path: Path, unit: Unit, total: Fraction) -> None:
@@ -249,8 +278,8 @@ def _spent(link: sqlite3.Connection, name: str, noted: Any) -> Fraction:
 
 def _event(text: Any) -> dict[str, Any]:
     try:
-        found = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
+        found = read_json(text)
+    except (TypeError, ValueError):
         found = None
     if not isinstance(found, dict):
         raise BudgetError(f"the ledger is damaged: an event is {str(text)[:40]!r}")
@@ -260,6 +289,8 @@ def _event(text: Any) -> dict[str, Any]:
 def _name(analyst: str | None) -> str:
     if analyst == _EVERYBODY:
         raise ParameterError("analyst must have a name, not ''")
+    if analyst is not None and (len(analyst) > MOST_NAME or re.search(r"[\ud800-\udfff]", analyst)):
+        raise ParameterError(f"analyst must have a name of at most {MOST_NAME:,} characters that UTF-8 can hold")
     return _EVERYBODY if analyst is None else analyst
 
 

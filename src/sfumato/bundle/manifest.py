@@ -12,6 +12,7 @@ from typing import Any
 from sfumato.bundle.manifest_form import fault_of
 from sfumato.bundle.manifest_parts import SCHEMA
 from sfumato.ground.errors import BundleError
+from sfumato.ground.opening import read_text
 from sfumato.ground.strict_json import read_json
 
 _SEAL = "sha256"
@@ -68,9 +69,7 @@ def load(path: Path, *, sealed: bool = True) -> dict[str, Any]:
 def read_manifest(path: Path) -> dict[str, Any]:
     """The JSON object in a manifest, of whatever form."""
     try:
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise BundleError(f"{path} is no regular file")
-        content = read_json(path.read_text(encoding="utf-8"))
+        content = read_json(read_text(path, follow=False))
     except FileNotFoundError:
         raise BundleError(f"{path.parent} is no bundle: it has no {path.name}") from None
     except OSError as error:

@@ -14,6 +14,8 @@ from pathlib import Path
 import polars as pl
 
 from sfumato.ground.errors import PlanError
+from sfumato.ground.limits import MOST_KEY
+from sfumato.ground.opening import read_whole
 
 _LEAST_KEY = 16
 DIGITS = 32
@@ -31,7 +33,7 @@ class Pseudonyms:
     def load(cls, path: Path, *, where: str) -> Pseudonyms:
         """Read the key from a file."""
         try:
-            key = path.read_bytes().strip()
+            key = read_whole(path, most=MOST_KEY).strip()
         except OSError as error:
             raise PlanError(
                 f"{where}: the key file {path} cannot be read ({error.strerror}); make one with "

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.bundle.staging import MANIFEST, write_whole
 from sfumato.ground.errors import BundleError
+from sfumato.ground.opening import read_whole
 from sfumato.ground.strict_json import read_json
 
 if TYPE_CHECKING:
@@ -227,12 +228,9 @@ def _bytes(text: Any, size: int, what: str) -> bytes:
 
 def _content(path: Path, what: str) -> bytes:
     try:
-        if path.is_file() and path.stat().st_size <= _MOST:
-            return path.read_bytes()
+        return read_whole(path, most=_MOST)
     except OSError as error:
         raise BundleError(f"the {what} {path} cannot be read: {error.strerror}") from error
-    found = "it does not exist" if not path.exists() else f"it is no file of at most {_MOST} bytes"
-    raise BundleError(f"the {what} {path} cannot be read: {found}")
 
 
 def _read(path: Path, what: str) -> Any:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sfumato.ground.errors import BundleError
+from sfumato.ground.opening import opened
 
 MANIFEST = "manifest.json"
 REPORT = "report.html"
@@ -18,7 +19,7 @@ REPORT = "report.html"
 
 def sha256(path: Path) -> str:
     """The digest of a file's bytes."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -11,7 +10,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, key, profile, query, release, verify
-from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError
+from sfumato.cli.show import json_text
+from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError, visible
 from sfumato.version import __version__
 
 
@@ -89,7 +89,7 @@ def main() -> None:
 
 def _refuse(message: str, code: int) -> NoReturn:
     if "--json" in sys.argv:
-        typer.echo(json.dumps({"error": message, "exit_code": code}, ensure_ascii=False))
+        typer.echo(json_text({"error": message, "exit_code": code}))
     else:
-        typer.echo(f"sfumato: {message}", err=True)
+        typer.echo(visible(f"sfumato: {message}"), err=True)
     sys.exit(code)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.ground.errors import STEERING, visible
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -25,12 +27,17 @@ Escape = Annotated[
 
 def say(text: str = "") -> None:
     """One line for a person."""
-    typer.echo(text)
+    typer.echo(visible(text))
 
 
 def say_json(content: Any) -> None:
     """One JSON object on standard output."""
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=2))
+    typer.echo(json_text(content, indent=2))
+
+
+def json_text(content: Any, *, indent: int | None = None) -> str:
+    """One JSON object as text, with control characters as JSON escapes them."""
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(content, ensure_ascii=False, indent=indent))
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
@@ -40,11 +47,13 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    shown = Table(
+        title=Text(visible(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+    )
     for header in headers:
-        shown.add_column(Text(header), overflow="fold")
+        shown.add_column(Text(visible(header)), overflow="fold")
     for row in rows:
-        shown.add_row(*(Text(str(cell)) for cell in row))
+        shown.add_row(*(Text(visible(str(cell))) for cell in row))
     Console(width=None if sys.stdout.isatty() else 110).print(shown)
 
 
@@ -66,12 +75,14 @@ def watched(*, quiet: bool = False) -> Iterator[Work]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Work(progress=_Bars(bar), notice=lambda note: bar.console.print(f"warning: {note}", markup=False))
+        yield Work(
+            progress=_Bars(bar), notice=lambda note: bar.console.print(visible(f"warning: {note}"), markup=False)
+        )
 
 
 def warn(note: str) -> None:
     """One warning for a person, beside what was asked for."""
-    typer.echo(f"warning: {note}", err=True)
+    typer.echo(visible(f"warning: {note}"), err=True)
 
 
 class _Bars:

@@ -9,6 +9,9 @@ import polars as pl
 from sfumato.data.csv_shape import Dialect
 from sfumato.ground.errors import DataError
 
+_PART = 1_000_000
+"""So many cells are held as texts of their own, which take many times what they say, before they become columns."""
+
 
 def decode(data: bytes, encoding: str, *, where: str) -> str:
     """The text of the bytes without a byte order mark, or a refusal that says which byte is not valid."""
@@ -32,7 +35,8 @@ def _other_encoding(data: bytes) -> str:
 def read_carefully(text: str, dialect: Dialect, *, width: int, header: bool, where: str) -> pl.DataFrame:
     """The cells of the text, or a refusal that names the first line that does not fit the others."""
     reader = dialect.records(text, strict=True)
-    rows: list[list[str]] = []
+    schema = {f"column_{i}": pl.String for i in range(width)}
+    parts, rows = [pl.DataFrame(schema=schema)], list[list[str]]()
     line = 1
     try:
         for record in reader:
@@ -41,10 +45,13 @@ def read_carefully(text: str, dialect: Dialect, *, width: int, header: bool, whe
                 raise DataError(f"{where}, line {line}: {_ragged(fields, width, dialect)}")
             rows.append(fields)
             line = reader.line_num + 1
+            if len(rows) * width > _PART:
+                parts.append(pl.DataFrame(rows, schema=schema, orient="row"))
+                rows = []
     except csv.Error as fault:
         raise DataError(f"{where}, line {line}: {_broken(str(fault), dialect)}") from None
-    schema = {f"column_{i}": pl.String for i in range(width)}
-    return pl.DataFrame(rows[1:] if header else rows, schema=schema, orient="row")
+    whole = pl.concat([*parts, pl.DataFrame(rows, schema=schema, orient="row")])
+    return whole[1:] if header else whole
 
 
 def _ragged(fields: list[str], width: int, dialect: Dialect) -> str:

@@ -9,8 +9,9 @@ import polars as pl
 
 from sfumato.data.csv_faults import decode, read_carefully
 from sfumato.data.csv_shape import DELIMITERS, Dialect, check_mark, first_record, refuse_undivided, sniff
-from sfumato.data.names import checked_names
+from sfumato.data.names import checked_names, refuse_long, refuse_many
 from sfumato.ground.errors import DataError
+from sfumato.ground.limits import BYTES_TO_A_CELL, MOST_CELLS, MOST_FIELD
 
 
 def parse_csv(
@@ -31,12 +32,23 @@ def parse_csv(
     mark = sniff(text, quote=quote) if delimiter is None else delimiter
     dialect = Dialect(delimiter=mark, quote=quote, trim=trim)
     refuse_undivided(text, dialect, where=where)
+    _refuse_cells(text, dialect, where=where)
     text = _without_blanks_around_quotes(text, dialect)
     first = first_record(text, dialect, where=where)
+    refuse_many(len(first), where=where)
     called = checked_names(_names(first, header=header, names=names, trim=trim, where=where), where=where)
     frame = _cells(text, dialect, first, header=header, where=where)
     frame.columns = called
+    for name in called if len(text) > MOST_FIELD else ():
+        refuse_long(frame[name].str.len_bytes(), name, where=where)
     return frame.with_columns(pl.all().str.strip_chars()) if trim else frame
+
+
+def _refuse_cells(text: str, dialect: Dialect, *, where: str) -> None:
+    """Refuse a text of nearly nothing but marks: its cells would take many times what it takes."""
+    cells = text.count(dialect.delimiter) + text.count("\n") + 1
+    if cells > max(MOST_CELLS, len(text) // BYTES_TO_A_CELL):
+        raise DataError(f"{where}: about {cells:,} cells, most of them empty; at most {MOST_CELLS:,} are read")
 
 
 def render_csv(frame: pl.DataFrame, *, delimiter: str) -> bytes:

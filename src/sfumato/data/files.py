@@ -15,8 +15,7 @@ from sfumato.data.names import checked_names
 from sfumato.data.table import Table
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import DataError, ParameterError
-
-_GZIP = b"\x1f\x8b"
+from sfumato.ground.opening import GZIP, TooLarge, read_whole, unfolded
 
 
 def read(
@@ -41,7 +40,7 @@ def read(
     """
     where, kind = os.fspath(path), _format(path, format, formats)
     marks, codec = _missing(missing), _codec(encoding)
-    data = _content(Path(path), where=where)
+    data = content(Path(path), where=where)
     if kind.text:
         options = {"delimiter": delimiter, "quote": quote, "encoding": codec, "header": header}
         frame = kind.read(data, {"where": where, "names": names, "trim": trim, **options})
@@ -122,27 +121,27 @@ def _codec(encoding: str) -> str:
     return encoding
 
 
-def _content(file: Path, *, where: str) -> bytes:
-    """What the file holds, decompressed."""
-    if file.is_dir():
-        raise DataError(f"{where}: is a folder; name a file in it")
+def content(file: Path, *, where: str, empty: bool = False) -> bytes:
+    """What the file holds, decompressed; anything but a regular file is refused."""
     try:
-        data = file.read_bytes()
+        data = read_whole(file)
     except FileNotFoundError:
         raise DataError(f"{where}: there is no such file; check the name and the folder {file.parent}") from None
     except OSError as fault:
-        raise DataError(f"{where}: cannot be read ({fault.strerror}); check its permissions") from None
-    if data.startswith(_GZIP) or (data and file.suffix.lower() == ".gz"):
+        raise DataError(f"{where}: cannot be read: {fault.strerror}; name a regular file that can be") from None
+    if data.startswith(GZIP) or (data and file.suffix.lower() == ".gz"):
         data = _unzipped(data, where=where)
-    if not data:
+    if not data and not empty:
         raise DataError(f"{where}: the file is empty; a header and rows were expected")
     return data
 
 
 def _unzipped(data: bytes, *, where: str) -> bytes:
     try:
-        return gzip.decompress(data)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
+        return unfolded(data)
+    except TooLarge as fault:
+        raise DataError(f"{where}: {fault.strerror}; fetch it from whom you know, and decompress it first") from None
+    except (EOFError, zlib.error) as fault:
         raise DataError(f"{where}: is not a complete gzip file ({fault}); fetch or compress it again") from None
 
 

@@ -9,7 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.data.arrow_sizes import arrow_sizes
 from sfumato.data.csv_files import parse_csv, render_csv
+from sfumato.data.names import refuse_long, refuse_many
+from sfumato.data.parquet_sizes import Sizes, parquet_sizes
+from sfumato.ground.errors import DataError
+from sfumato.ground.limits import CELLS_TO_A_BYTE, MOST_CELLS, most_unfolded
 
 Options = Mapping[str, Any]
 """How text is read: delimiter, quote, encoding, header, names, trim; and ``where``, for messages."""
@@ -36,6 +41,46 @@ def _text(delimiter: str | None) -> Callable[[bytes, Options], pl.DataFrame]:
         return parse_csv(data, **{**options, "delimiter": options["delimiter"] or delimiter})
 
     return read
+
+
+def parquet_frame(data: bytes, *, where: str = "the file") -> pl.DataFrame:
+    """The frame in the bytes of a Parquet file; one that would become too large is refused before it is unfolded."""
+    _refuse_large(parquet_sizes(data), data, where)
+    return _held(pl.read_parquet(io.BytesIO(data)), data, where)
+
+
+def arrow_frame(data: bytes, *, where: str = "the file") -> pl.DataFrame:
+    """The frame in the bytes of an Arrow file, under the same limits."""
+    _refuse_large(arrow_sizes(data), data, where)
+    return _held(pl.read_ipc(io.BytesIO(data)), data, where)
+
+
+def _refuse_large(sizes: Sizes, data: bytes, where: str) -> None:
+    """Refuse a file that says that it becomes more than its limits."""
+    refuse_many(sizes.columns, where=where)
+    cells, many = sizes.rows * sizes.columns, max(MOST_CELLS, CELLS_TO_A_BYTE * len(data))
+    if cells > many:
+        raise DataError(
+            f"{where}: {sizes.rows:,} rows of {sizes.columns:,} columns in {len(data):,} bytes; at most "
+            f"{many:,} cells are read from a file of this size"
+        )
+    _refuse_unfolded(sizes.unfolded, data, where)
+
+
+def _refuse_unfolded(size: int, data: bytes, where: str) -> None:
+    if size > most_unfolded(len(data)):
+        raise DataError(
+            f"{where}: {len(data):,} bytes unfold to {size:,}; at most {most_unfolded(len(data)):,} are read"
+        )
+
+
+def _held(frame: pl.DataFrame, data: bytes, where: str) -> pl.DataFrame:
+    """The frame, whose texts may stand in the file once and in very many cells."""
+    lengths = frame.select(pl.col(pl.String).str.len_bytes())
+    for name in lengths.columns:
+        refuse_long(lengths[name], name, where=where)
+    _refuse_unfolded(sum(int(lengths[name].cast(pl.Int64).sum()) for name in lengths.columns), data, where)
+    return frame
 
 
 def _arrow(frame: pl.DataFrame, delimiter: str | None) -> bytes:
@@ -68,13 +113,13 @@ FORMATS = (
     Format(
         name="parquet",
         extensions=(".parquet", ".pq"),
-        read=lambda data, options: pl.read_parquet(io.BytesIO(data)),
+        read=lambda data, options: parquet_frame(data, where=options["where"]),
         write=_parquet,
     ),
     Format(
         name="arrow",
         extensions=(".arrow", ".feather", ".ipc"),
-        read=lambda data, options: pl.read_ipc(io.BytesIO(data)),
+        read=lambda data, options: arrow_frame(data, where=options["where"]),
         write=_arrow,
     ),
 )

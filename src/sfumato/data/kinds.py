@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
+from math import isfinite
 from typing import Literal
 
 import numpy as np
@@ -65,6 +66,11 @@ def is_readable(text: str, kind: Kind) -> bool:
     return kind not in _READABLE or bool(_READABLE[kind](text))
 
 
+def _is_real(text: str) -> bool:
+    """Whether a text is a number that can be counted with: not one beyond all limits."""
+    return bool(_REAL.fullmatch(text)) and isfinite(float(text))
+
+
 def _is_date(text: str) -> bool:
     if not _DATE.fullmatch(text):
         return False
@@ -77,6 +83,6 @@ def _is_date(text: str) -> bool:
 
 _READABLE: dict[Kind, Callable[[str], object]] = {
     "integer": _INTEGER.fullmatch,
-    "real": _REAL.fullmatch,
+    "real": _is_real,
     "date": _is_date,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
 import polars as pl
@@ -98,8 +98,11 @@ class Table(Brief):
     def column(self, name: str, kind: Kind | None = None) -> Column:
         """The column in dictionary-encoded form; its kind is inferred when not declared."""
         cells = self.require(name)
-        if cells.dtype.is_nested():
-            raise DataError(f"{self.source}, column {name!r}: lists and structs ({cells.dtype}) are not supported")
+        if cells.dtype.is_nested() or not has_text(cells.dtype):
+            raise DataError(
+                f"{self.source}, column {name!r}: cells of type {cells.dtype} are not supported; turn them into texts, "
+                "numbers or dates, or leave the column out"
+            )
         absent = self.is_missing(name)
         texts, codes = _dictionary(cells.zip_with(~absent, pl.Series([None], dtype=cells.dtype)))
         kind = kind or infer_kind(texts, cells.dtype)
@@ -128,10 +131,19 @@ def _dictionary(cells: pl.Series) -> tuple[list[str], Codes]:
     return texts, ranks.cast(pl.Int64).fill_null(len(texts)).to_numpy().astype(np.int32)
 
 
+def has_text(dtype: pl.DataType) -> bool:
+    """Whether cells of a type can be written as texts that are read back: not bytes, durations and objects."""
+    if isinstance(dtype, pl.List | pl.Array):
+        return has_text(cast("pl.DataType", dtype.inner)) and not dtype.inner.is_nested()
+    return dtype not in (pl.Binary, pl.Duration, pl.Object, pl.Unknown) and not isinstance(dtype, pl.Struct)
+
+
 def as_text(cells: pl.Series) -> pl.Series:
     """Cells as a person would write them: whole numbers without a point, dates as YYYY-MM-DD."""
     if isinstance(cells.dtype, pl.Datetime) and bool((cells.dt.truncate("1d") == cells).all()):
         return cells.dt.date().cast(pl.String)
+    if cells.dtype.is_nested() or not has_text(cells.dtype):
+        raise DataError(f"column {cells.name!r}: cells of type {cells.dtype} cannot be read as texts")
     return cells.cast(pl.String)
 
 

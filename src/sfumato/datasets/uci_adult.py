@@ -11,6 +11,7 @@ import polars as pl
 from sfumato.data.csv_files import parse_csv
 from sfumato.datasets.synthetic_census import COLUMNS
 from sfumato.ground.errors import DataError
+from sfumato.ground.opening import read_whole
 
 FILES = ("adult.data", "adult.test")
 VARIABLE = "SFUMATO_DATA"
@@ -58,7 +59,7 @@ def _packaged() -> list[Path]:
 
 def _part(file: Path) -> pl.DataFrame:
     """One of the two files; the second begins with a remark, and its labels end in a full stop."""
-    data = file.read_bytes()
+    data = read_whole(file)
     if data.startswith(b"|"):
         data = data.partition(b"\n")[2]
     cells = parse_csv(data, where=str(file), delimiter=",", header=False, names=COLUMNS, trim=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,10 @@ from sfumato.describe.domains import Categories, ObservedDomain
 from sfumato.describe.hierarchy import TOP, Hierarchy, chain
 from sfumato.describe.taxonomy import Taxonomy, Trunk, taxonomy
 from sfumato.ground.errors import HierarchyError
+from sfumato.ground.limits import MOST_DEPTH
+from sfumato.ground.opening import read_text
+from sfumato.ground.strict_json import read_json
+from sfumato.ground.strict_toml import read_toml
 
 Tree = Mapping[str, Any]
 
@@ -103,10 +105,12 @@ class Paths:
 def hierarchy_text(path: Path) -> str:
     """The text of a hierarchy file, or a refusal."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, encoding="utf-8-sig")
     except FileNotFoundError:
         raise HierarchyError(f"hierarchy file {path} does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise HierarchyError(f"hierarchy file {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise HierarchyError(f"hierarchy file {path} cannot be read as UTF-8 text: {error}") from error
 
 
@@ -114,9 +118,9 @@ def read_hierarchy(path: Path) -> Paths:
     """A hierarchy from a file: ``.json`` and ``.toml`` hold a nested tree, anything else one line per leaf."""
     text = hierarchy_text(path)
     if path.suffix == ".json":
-        return tree_paths(_parsed(path, text, json.loads), source=path.name)
+        return tree_paths(_parsed(path, text, read_json), source=path.name)
     if path.suffix == ".toml":
-        return tree_paths(_parsed(path, text, tomllib.loads), source=path.name)
+        return tree_paths(_parsed(path, text, read_toml), source=path.name)
     return line_paths(text, source=path.name)
 
 
@@ -142,10 +146,12 @@ def line_paths(text: str, *, source: str) -> Paths:
     mark = ";" if ";" in lines[0] else ","
     found: dict[str, tuple[str, ...]] = {}
     faults: list[tuple[str, str]] = []
-    for number, cells in enumerate(csv.reader(lines, delimiter=mark), start=1):
+    for number, cells in _numbered(lines, mark, source):
         leaf, *above = (cell.strip() for cell in cells)
         while above and not above[-1]:
             above.pop()
+        if len(above) > MOST_DEPTH:
+            raise HierarchyError(f"{source}, line {number}: {len(above):,} levels; at most {MOST_DEPTH} are read")
         path = tuple(above)
         if not leaf or "" in path:
             faults.append((leaf, f"has an empty level on line {number}: {mark.join(cells)!r}"))
@@ -153,6 +159,16 @@ def line_paths(text: str, *, source: str) -> Paths:
             both = f"{mark.join(found[leaf])!r} and, on line {number}, {mark.join(path)!r}"
             faults.append((leaf, f"has two parents: {both}"))
     return Paths(paths=_without_root(found), source=source, faults=tuple(faults))
+
+
+def _numbered(lines: list[str], mark: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each line, with its number."""
+    number = 0
+    try:
+        for number, cells in enumerate(csv.reader(lines, delimiter=mark), start=1):
+            yield number, cells or [""]
+    except csv.Error as error:
+        raise HierarchyError(f"{source}, line {number + 1}: cannot be read ({error})") from None
 
 
 def tree_paths(tree: Tree, *, source: str) -> Paths:

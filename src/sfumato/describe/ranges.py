@@ -22,6 +22,10 @@ from sfumato.ground.shares import exact
 Cuts = Sequence[float]
 
 
+MOST_GROUPS = 100_000
+"""No level of quantiles has more groups."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervals:
     """Half-open intervals, each level coarser than the one before; the last interval includes ``high``."""
@@ -111,6 +115,8 @@ class Quantiles:
         for many in self.groups:
             if whole("groups", many) < 2:
                 raise ParameterError(f"groups: {many} is less than 2 groups")
+            if many > MOST_GROUPS:
+                raise ParameterError(f"groups: {many:,} are more than {MOST_GROUPS:,} groups")
         for many, few in pairwise(self.groups):
             if few >= many or many % few:
                 raise ParameterError(f"groups: {few} must divide {many} and be smaller")

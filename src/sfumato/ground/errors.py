@@ -17,6 +17,7 @@ Each carries the exit code that the command line ends with.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -90,6 +91,20 @@ def listed(names: Iterable[object], *, most: int = 12) -> str:
     shown = [repr(str(name)) for name in names]
     rest = len(shown) - most
     return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "") if shown else "none"
+
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What steers a terminal instead of being shown: control codes, marks that turn the direction of writing, and halves of
+characters, which cannot be written at all. Tabs and line ends stay."""
+
+
+def visible(text: str) -> str:
+    r"""A text whose control characters can be seen and do nothing.
+
+    >>> visible("\x1b[2Jall\tis well")
+    '\\x1b[2Jall\tis well'
+    """
+    return STEERING.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -8,14 +8,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any, NoReturn
 
-MOST_CHARACTERS = 256_000_000
-"""Longer texts are refused."""
-MOST_DEPTH = 64
-"""How deep lists and objects may be nested."""
-MOST_DIGITS = 40
-"""How many characters a number may have."""
+from sfumato.ground.limits import MOST_DEPTH, MOST_DIGITS, MOST_JSON
 
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+"""A string that is never closed takes the rest of the text: looking for its end again and again would take for ever."""
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 def read_json(text: str, *, depth: int = MOST_DEPTH) -> Any:
@@ -27,10 +24,15 @@ def read_json(text: str, *, depth: int = MOST_DEPTH) -> Any:
     Traceback (most recent call last):
     ValueError: the key 'k' stands twice in one object
     """
-    if len(text) > MOST_CHARACTERS:
-        raise ValueError(f"it has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
+    if len(text) > MOST_JSON:
+        raise ValueError(f"it has {len(text):,} characters; at most {MOST_JSON:,} are read")
     _refuse_deep(text, depth)
-    return json.loads(text, object_pairs_hook=_once, parse_int=_integer, parse_float=_real, parse_constant=_no_constant)
+    found = json.loads(
+        text, object_pairs_hook=_once, parse_int=_integer, parse_float=_real, parse_constant=_no_constant
+    )
+    if _HALF.search(text):
+        _refuse_halves(found)
+    return found
 
 
 def _refuse_deep(text: str, most: int) -> None:
@@ -43,6 +45,14 @@ def _refuse_deep(text: str, most: int) -> None:
                 raise ValueError(f"lists and objects are nested more than {most} deep")
         elif mark in "]}":
             deep -= 1
+
+
+def _refuse_halves(found: Any) -> None:
+    """Refuse texts that no file can hold: halves of characters, which JSON can spell."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text holds half a character") from None
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

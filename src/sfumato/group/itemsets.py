@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
 from sfumato.group.repeats import repeats, singly
 from sfumato.group.transactions import Codes, Starts, Transactions
 
 _MOST_ROWS = 2**31 - 1
 """No set has more records than this."""
+MOST_HELD = 120_000_000
+"""The sets of one size, with their records, are held in at most so many numbers."""
 _CHUNK = 4_000_000
 """How many list entries are extended between two looks at the clock."""
 
@@ -141,12 +144,18 @@ def known_sets(
     lists = (np.array([0, once.records.rows], np.int64), np.flatnonzero(rows[0] < 0).astype(np.int32))
     sets = np.empty((1, 0), np.int32)
     for size in range(1, l + 1):
-        begin, parts = tree.begin, []
+        begin, parts, held = tree.begin, [], 0
         for a, b in _chunks(lists[0]):
             work.advance(f"sets of {size} known items", int(lists[0][a]), max(int(lists[0][-1]), 1))
             part = (begin + a, lists[0][a : b + 1] - lists[0][a], lists[1][lists[0][a] : lists[0][b]])
             limits = (min(k, _MOST_ROWS), float(c), size < l, listed)
             parts.append(extended(rows, once.watched, tree.arrays, part, limits, transactions.count, values_at))
+            held += parts[-1][0].size + parts[-1][1].size
+            if held > MOST_HELD:
+                raise ParameterError(
+                    f"sets of {size} of at most {l} known items are too many to count: their lists hold more than "
+                    f"{MOST_HELD:,} numbers; at most {size - 1} known items, or records with fewer items, would do"
+                )
         found, placed = _gathered(parts)
         before, good = found[0] - begin, found[4].astype(np.bool_)
         bad_places, placed = _apart(found, placed, good, size < l, listed)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import comb
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.ground.arguments import at_least, between, text
+from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.group.itemsets import Itemsets, known_sets, violating
@@ -20,6 +22,10 @@ from sfumato.models.item_model import extremes, numbered
 from sfumato.models.laws import absent_note, absent_values, explained, surest, texts
 from sfumato.models.verdict import Verdict, one_class, stands
 
+MOST_CHOICES = 50_000
+"""More choices of columns are not counted."""
+MOST_COUNTED = 2_000_000_000
+"""Nor are more classes in all choices together."""
 CERTAIN = 1.0
 """The confidence that bounds nothing: what ``c`` is where a plan does not say it."""
 
@@ -79,6 +85,7 @@ class LKCPrivacy:
 
     def check(self, classes: Classes) -> Verdict:
         """Judge every group by every choice of columns; sizes are told when only they fail."""
+        self._refuse_many(classes)
         tally = classes.tally(self.column)
         small = np.zeros(classes.count, np.bool_)
         sure = np.zeros(classes.count, np.bool_)
@@ -125,11 +132,25 @@ class LKCPrivacy:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
+        self._refuse_many(table)
         verdict = self.check(one_class(table))
         if verdict.sense == "at least":
             return explained(verdict, asked=f"k = {self.k}", found="{} rows")
         found = f"a value of {self.column!r} with share {{}}"
         return explained(verdict, asked=f"c = {self.c:g}", found=found)
+
+    def _refuse_many(self, classes: Classes) -> None:
+        """Refuse more choices of columns than can be counted, by an estimate made before the first of them."""
+        quasi, l = len(classes.quasi), min(self.l, len(classes.quasi))
+        choices = sum(comb(quasi, size) for size in range(1 if _all_sizes(classes) else l, l + 1))
+        if choices <= MOST_CHOICES and choices * classes.count <= MOST_COUNTED:
+            return
+        fits = max((size for size in range(1, l) if comb(quasi, size) <= MOST_CHOICES), default=1)
+        raise ParameterError(
+            f"lkc: l = {self.l} of {quasi} quasi-identifiers are {choices:,} choices of columns in {classes.count:,} "
+            f"classes, too many to count (at most {MOST_CHOICES:,}, and {MOST_COUNTED:,} classes in all of them); "
+            f"l = {fits}, fewer quasi-identifiers or coarser ones would do"
+        )
 
     def _verdict(
         self, small: NDArray[np.bool_], sure: NDArray[np.bool_], fewest: float, surest: float, note: str
@@ -148,9 +169,14 @@ def _knowledge(classes: Classes, l: int) -> Iterator[tuple[Ids, int]]:
     where people have rows in several of the parts.
     """
     most = min(l, len(classes.quasi))
-    for size in range(1 if _has_unknown(classes) or classes.per_person else most, most + 1):
+    for size in range(1 if _all_sizes(classes) else most, most + 1):
         for _, ids, count in subsets(classes, size):
             yield ids, count
+
+
+def _all_sizes(classes: Classes) -> bool:
+    """Whether shorter knowledge must be looked at too."""
+    return _has_unknown(classes) or classes.per_person
 
 
 def _has_unknown(classes: Classes) -> bool:

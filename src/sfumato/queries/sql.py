@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.ground.errors import ParameterError
+from sfumato.ground.limits import MOST_DIGITS, MOST_SQL
 from sfumato.queries.conditions import DEEPEST, Among, Both, Compare, Condition, Either, Not, Operator, Value, too_deep
 from sfumato.queries.questions import Aggregate, Kind, Question
 
@@ -57,6 +59,10 @@ def _tree(sql: str) -> Expression:
 
     if not isinstance(sql, str):
         raise ParameterError(f"sql must be a text, not {type(sql).__name__}")
+    if len(sql) > MOST_SQL:
+        raise ParameterError(f"sql has {len(sql):,} characters; at most {MOST_SQL:,} are read")
+    if re.search(r"[\ud800-\udfff]", sql):
+        raise ParameterError("sql must be a text that UTF-8 can hold; it has half a character")
     if re.search(r"\bvar(iance)?_samp\b", sql, re.IGNORECASE):
         raise ParameterError(
             f"VAR_SAMP is not answered; VARIANCE is that of the records themselves. Allowed: {ALLOWED}"
@@ -191,7 +197,15 @@ def _value(one: Expression) -> Value:
         sign, one = -1.0, one.this
     if type(one).__name__ != "Literal" or (one.is_string and sign < 0):
         raise _refused(one)
-    return str(one.this) if one.is_string else sign * float(one.this)
+    if one.is_string:
+        return str(one.this)
+    try:
+        found = sign * float(one.this)
+    except ValueError:
+        raise _refused(one) from None
+    if len(str(one.this)) > MOST_DIGITS or not isfinite(found):
+        raise ParameterError(f"a number in the statement has more than {MOST_DIGITS} digits, or is too large")
+    return found
 
 
 def _from(found: Expression | None) -> None:

@@ -15,10 +15,12 @@ import polars as pl
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import from_json
 from sfumato.data.files import read
+from sfumato.data.formats import parquet_frame
 from sfumato.data.table import Table
 from sfumato.describe.domains import DECLARING
 from sfumato.describe.spans import Ends, read_interval
 from sfumato.describe.taxonomy import TOP
+from sfumato.ground.opening import read_text, read_whole
 from sfumato.verification.checks import Check
 from sfumato.verification.consistency import algorithm_fits
 from sfumato.verification.label_meaning import rule_faults
@@ -52,11 +54,11 @@ def private_checks(folder: Path, manifest: Mapping[str, Any], path: Path) -> Ite
 def _noisy(path: Path) -> Table:
     """The rows of a private release, of which there may be none: noise can take away the last one."""
     if path.suffix == ".parquet":
-        frame = pl.read_parquet(path.read_bytes())
+        frame = parquet_frame(read_whole(path))
         return read(path) if frame.height else Table(frame=frame)
     if path.suffix != ".csv":
         return read(path)
-    head, _, rows = path.read_text(encoding="utf-8").partition("\n")
+    head, _, rows = read_text(path).partition("\n")
     if rows.strip():
         return read(path, delimiter=",")
     return Table(frame=pl.DataFrame(schema=dict.fromkeys(next(csv.reader([head]), []), pl.String)))

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polars.exceptions import PolarsError
-
 from sfumato.bundle.manifest import load, seal_holds
 from sfumato.bundle.signatures import SIGNATURE, Card, Signature, checked_signature
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
+from sfumato.bundle.stated_form import FAULTS
 from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, SfumatoError
 from sfumato.verification.checks import Check, Remark, Verification, same
@@ -51,9 +50,7 @@ def verify_bundle(folder: Path, reader: Reader) -> Verification:
         raise
     except SfumatoError as error:
         found.append(Check(what="what the manifest describes", holds=False, detail=str(error)))
-    except (
-        LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError, PolarsError, RecursionError
-    ) as error:  # fmt: skip
+    except FAULTS as error:
         detail = f"it is not of the form that this version writes: {error!r}"
         found.append(Check(what="form of the manifest", holds=False, detail=detail))
     checks = tuple(one for one in found if isinstance(one, Check))

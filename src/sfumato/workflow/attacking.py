@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from math import inf
 from pathlib import Path
@@ -21,9 +22,10 @@ from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
+from sfumato.bundle.stated_form import FAULTS
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import DataError, PlanError, listed, nearest
+from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError, listed, nearest
 from sfumato.ground.work import Work
 from sfumato.verification.verifying import untouched
 from sfumato.workflow.audit import Audit, over
@@ -175,15 +177,33 @@ def attack(
     theirs = None if control is None else _table(control, plan)
     manifest = untouched(Path(folder))
     table = _table(original, plan)
-    subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
+    with _bundle_at_fault(Path(folder)):
+        subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     chance = Chance(seed=seed)
     before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
-    found = attacked(subject, asked, work or Work(), chance, before)
+    with _bundle_at_fault(Path(folder)):
+        found = attacked(subject, asked, work or Work(), chance, before)
     if known is None:
         return found
     linked = _registered(subject, _table(known, plan), trials, Chance(seed=seed))
     return replace(found, findings=(linked, *found.findings))
+
+
+@contextmanager
+def _bundle_at_fault(folder: Path) -> Iterator[None]:
+    """While a bundle is attacked: what goes wrong is blamed on the bundle only if it does not verify."""
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except FAULTS as error:
+        from sfumato.workflow.checking import verify
+
+        if verify(folder).holds:
+            raise
+        told = f"{folder}: the bundle is not of the form that this version writes, and cannot be attacked ({error!r})"
+        raise BundleError(f"{told}; `sfumato verify` tells more") from error
 
 
 def _laid_over(

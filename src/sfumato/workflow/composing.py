@@ -12,6 +12,7 @@ import polars as pl
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.method.composition import Composition
+from sfumato.bundle.stated_form import stated_form
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import SfumatoError, listed
@@ -47,7 +48,8 @@ def composed(
             skipped[title] = late
             continue
         try:
-            other, left_out = _other(folder, original, plan)
+            with stated_form(folder):
+                other, left_out = _other(folder, original, plan)
         except SfumatoError as error:
             skipped[title] = str(error)
             continue

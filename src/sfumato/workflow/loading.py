@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.bundle.published import MARKERS
-from sfumato.data.files import read
+from sfumato.data.files import content, read
+from sfumato.data.formats import arrow_frame, parquet_frame
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.describe.hierarchy import TOP
@@ -79,10 +79,10 @@ _NO_ROWS = ("but no rows", "the file is empty", "only blank lines")
 
 def _header(plan: Plan, path: Path) -> pl.DataFrame:
     """No rows, under the names of the file, or of the plan where a file without rows has none."""
-    source, data = plan.input, path.read_bytes()
-    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    source = plan.input
+    data = content(path, where=str(path), empty=True)
     if data.startswith((b"PAR1", b"ARROW1")):
-        made = pl.read_parquet(data) if data.startswith(b"PAR1") else pl.read_ipc(data)
+        made = parquet_frame(data) if data.startswith(b"PAR1") else arrow_frame(data)
         return made.rename(dict(zip(made.columns, source.names or made.columns, strict=True)))
     names: Sequence[str] = source.names
     if not names and source.header:

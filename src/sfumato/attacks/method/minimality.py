@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import comb
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -24,6 +25,8 @@ from sfumato.ground.errors import ParameterError
 Scope = Literal["auto", "class", "table"]
 FULL_DOMAIN = ("optimal", "samarati", "incognito", "datafly", "greedy")
 """Algorithms that give a column one level everywhere: they refuse a finer table as a whole."""
+MOST_LISTED = 10_000
+"""More choices of columns are not listed one by one."""
 MOST_VIEWS = 6
 """Of more choices of the columns that somebody knows than this, some are taken."""
 
@@ -120,10 +123,10 @@ class Minimality:
         whole, few = self._promised(subject, column)
         views = [View.of(subject, column, whole, self.values, class_size(subject.claims))] if whole else []
         for promise in few:
-            every = [promise.quasi] if promise.quasi else list(combinations(subject.quasi, promise.known or 1))
-            for place in draw.permutation(len(every))[:MOST_VIEWS].tolist():
-                seen = replace(subject, quasi=every[place])
-                size = limit_to_find(subject.promises, len(every[place]))
+            every = [promise.quasi] if promise.quasi else _some(subject.quasi, promise.known or 1, draw)
+            for quasi in every:
+                seen = replace(subject, quasi=quasi)
+                size = limit_to_find(subject.promises, len(quasi))
                 k = 1 if size is None else round(1 / size.value)
                 views.append(View.of(seen, column, [promise], self.values, k))
         return views
@@ -177,6 +180,15 @@ class Minimality:
             return None
         truth = codes_of(joined, column, values)
         return Rate(hits=float(right(made.bets[joined["at"].to_numpy()], truth).sum()), trials=joined.height)
+
+
+def _some(quasi: tuple[str, ...], known: int, draw: np.random.Generator) -> list[tuple[str, ...]]:
+    """A few choices of so many columns, each as likely as any other; all of them where they are few."""
+    if comb(len(quasi), known) <= MOST_LISTED:
+        every = list(combinations(quasi, known))
+        return [every[place] for place in draw.permutation(len(every))[:MOST_VIEWS].tolist()]
+    drawn = (tuple(sorted(draw.permutation(len(quasi))[:known].tolist())) for _ in range(MOST_VIEWS))
+    return [tuple(quasi[place] for place in places) for places in dict.fromkeys(drawn)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

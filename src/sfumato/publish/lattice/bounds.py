@@ -35,7 +35,10 @@ class Needed:
 
 
 def needed(problem: Problem, work: Work) -> Needed:
-    """The least level of each column, from the models by which a subset of the columns must be feasible by itself."""
+    """The least level of each column, from the models by which a subset of the columns must be feasible by itself.
+
+    Columns that the time does not reach may have any level: bounds then say less, and stay true.
+    """
     part = monotone_part(problem)
     shapes = [h.height + 1 for h in problem.hierarchies]
     if part is None:
@@ -43,7 +46,8 @@ def needed(problem: Problem, work: Work) -> Needed:
             least=(0,) * len(shapes), masks=tuple(np.ones(levels, np.bool_) for levels in shapes), subsets=None
         )
     subsets = Subsets(part, work)
-    masks = tuple(subsets.feasible((c,), np.ones(levels, np.bool_)) for c, levels in enumerate(shapes))
+    every = [np.ones(levels, np.bool_) for levels in shapes]
+    masks = tuple(mask if work.expired else subsets.feasible((c,), mask) for c, mask in enumerate(every))
     if not all(mask.any() for mask in masks):
         raise Infeasible(why_nothing_fits(problem))
     return Needed(least=tuple(int(np.argmax(mask)) for mask in masks), masks=masks, subsets=subsets)

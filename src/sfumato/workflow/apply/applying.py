@@ -11,15 +11,16 @@ import numpy as np
 import polars as pl
 
 from sfumato.bundle.claims import Claim
-from sfumato.bundle.manifest import load, seal_holds
+from sfumato.bundle.manifest import load
 from sfumato.bundle.published import Published
 from sfumato.bundle.staging import MANIFEST
+from sfumato.bundle.stated_form import stated_form
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.ground.arguments import one_of
-from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError
+from sfumato.ground.errors import DataError, PlanError
 from sfumato.verification.evidence import evidence
 from sfumato.verification.judging import claim
 from sfumato.verification.released_file import is_escaped
@@ -60,15 +61,9 @@ def apply(bundle: str | Path, records: object, *, outside: Outside = "refuse") -
     """Recode new records (a file or a frame) by the rules in a bundle's manifest."""
     folder = Path(bundle)
     manifest = load(folder / MANIFEST)
-    if not seal_holds(manifest):
-        raise BundleError(f"{folder}: the manifest was changed after it was sealed; `sfumato verify` tells more")
-    try:
+    with stated_form(folder):
         made = kind_stated(manifest).apply(manifest, records, outside)
         return replace(made, escape_formulas=is_escaped(manifest))
-    except SfumatoError:
-        raise
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise BundleError(f"{folder}: the manifest is not of the form that this version writes: {error!r}") from error
 
 
 def apply_rules(manifest: Mapping[str, Any], records: object, outside: Outside) -> Applied:

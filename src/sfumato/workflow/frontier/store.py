@@ -12,6 +12,8 @@ from typing import Any
 
 from sfumato.bundle.staging import MANIFEST, sha256, write_whole
 from sfumato.ground.errors import BundleError
+from sfumato.ground.opening import read_text
+from sfumato.ground.strict_json import read_json
 from sfumato.utility.accuracy import MOST_ROWS, STUDY
 from sfumato.version import __version__
 from sfumato.workflow.plan.frontier_plan import Tree
@@ -47,7 +49,7 @@ class Store:
     def load(self, name: str) -> dict[str, Any] | None:
         """A finished record; None where there is none, or none that can be read."""
         try:
-            found = json.loads((self.folder / POINTS / f"{name}.json").read_text(encoding="utf-8"))
+            found = read_json(read_text(self.folder / POINTS / f"{name}.json"))
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) and found.get("name") == name else None

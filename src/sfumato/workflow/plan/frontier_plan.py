@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sfumato.ground.errors import PlanError, listed
+from sfumato.ground.strict_toml import read_toml
 from sfumato.workflow.plan.plan_table import Keys
 
 Tree = Mapping[str, Any]
@@ -117,9 +118,11 @@ def _spoken(text: str) -> tuple[str, tuple[Any, ...]]:
     if not mark or not key.strip() or not values.strip():
         raise PlanError(f"--grid {text}: must look like privacy.k_anonymity=2,5,10")
     try:
-        found = tomllib.loads(f"values = [{values}]")["values"]
+        found = read_toml(f"values = [{values}]")["values"]
     except tomllib.TOMLDecodeError:
         found = [_value(part.strip()) for part in values.split(",")]
+    except ValueError as error:
+        raise PlanError(f"--grid {key.strip()}: {error}") from None
     if not found:
         raise PlanError(f"--grid {text}: names no value; it must look like privacy.k_anonymity={listed([2, 5])}")
     return key.strip(), _once(tuple(found), f"--grid {key.strip()}")
@@ -127,6 +130,6 @@ def _spoken(text: str) -> tuple[str, tuple[Any, ...]]:
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return read_toml(f"value = {text}")["value"]
+    except ValueError:
         return text

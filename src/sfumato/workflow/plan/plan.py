@@ -14,6 +14,8 @@ from typing import Any, Literal, cast
 
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
+from sfumato.ground.opening import read_text
+from sfumato.ground.strict_toml import read_toml
 from sfumato.utility.learners import LEARNERS
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
@@ -87,14 +89,16 @@ class Plan:
         """Read a TOML file; ``overrides`` are ``key.path=value`` with TOML values."""
         place = Path(path)
         try:
-            tree = tomllib.loads(place.read_text(encoding="utf-8"))
+            tree = read_toml(read_text(place))
         except FileNotFoundError:
             raise PlanError(
                 f"the plan {place} does not exist; `sfumato profile DATA -o plan.toml` drafts one"
             ) from None
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
+            raise PlanError(f"the plan {place} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
             raise PlanError(f"the plan {place} cannot be read: {error}") from error
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:
             raise PlanError(f"the plan {place} is not valid TOML: {error}") from error
         for override in overrides:
             _override(tree, override)
@@ -184,9 +188,11 @@ def _override(tree: dict[str, Any], text: str) -> None:
     if not mark or not key.strip():
         raise PlanError(f"--set {text}: must look like privacy.k_anonymity=10")
     try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
+        parsed = read_toml(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         parsed = value
+    except ValueError as error:
+        raise PlanError(f"--set {key.strip()}: {error}") from None
     put(tree, key.strip(), parsed, where=f"--set {text}")
 
 

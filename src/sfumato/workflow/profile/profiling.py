@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.attacks.identity.risk import Risk, risk
 from sfumato.data.frames import from_frame
-from sfumato.data.table import Column, Table
+from sfumato.data.table import Column, Table, has_text
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import DataError
 from sfumato.group.cells import cells
@@ -147,10 +147,12 @@ def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str
 def _joined(table: Table, name: str) -> Table:
     """The table with a column of lists as texts, so that its cells can be compared."""
     cells = table.frame[name]
-    if not isinstance(cells.dtype, pl.List) or isinstance(cells.dtype.inner, pl.Struct):
-        texts = cells.cast(pl.String) if cells.dtype.is_nested() else cells
-    else:
+    if not has_text(cells.dtype):
+        texts = pl.Series(name, [None if one is None else str(one) for one in cells], dtype=pl.String)
+    elif isinstance(cells.dtype, pl.List | pl.Array):
         texts = cells.cast(pl.List(pl.String)).list.join("|")
+    else:
+        texts = cells
     return replace(table, frame=pl.DataFrame([texts]))
 
 

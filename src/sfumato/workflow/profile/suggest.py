@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.bundled import fitting_hierarchy
-from sfumato.data.table import Column
+from sfumato.data.table import Column, has_text
 from sfumato.describe.roles import Role
 
 _NAMES: tuple[tuple[Role, str], ...] = (
@@ -58,7 +58,7 @@ def suggest_items(cells: pl.Series) -> Suggestion | None:
     if lists is not None and isinstance(lists.inner, pl.Struct):
         known = {field.name for field in lists.inner.fields} == {"place", "time"}
         return _TRAJECTORY if known else None
-    if lists is None and cells.dtype != pl.String:
+    if (lists is None and cells.dtype != pl.String) or not has_text(cells.dtype):
         return None
     some = cells.drop_nulls().head(_LOOKED_AT)
     parts = some.cast(pl.List(pl.String)) if lists is not None else some.str.split("|")
@@ -112,6 +112,8 @@ def hierarchy(column: Column) -> Mapping[str, Any]:
     return {"bundled": known} if known else {"kind": "flat"}
 
 
+_WIDEST = 1e300
+"""A quarter of a wider range cannot be divided into equal steps."""
 _PEOPLE = r"patient|person|subject|member|client|customer|user|participant|respondent|insured|student|employee|^pid$"
 
 
@@ -139,6 +141,8 @@ def _intervals(column: Column) -> Mapping[str, Any]:
     """Three widths, about a twentieth, a tenth and a fifth of the range, in round numbers."""
     numbers = column.numbers[: len(column.present)]
     low, high = float(np.min(numbers)), float(np.max(numbers))
+    if high / 4 - low / 4 > _WIDEST:
+        return {"kind": "flat"}
     unit = _round(max((high - low) / 20.0, 1.0 if column.kind == "integer" else 0.0))
     wide = 4 * unit
     start = floor(low / wide) * wide

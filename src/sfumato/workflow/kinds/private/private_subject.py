@@ -90,8 +90,10 @@ def _leaves(nodes: list[list[Any]]) -> dict[str, set[str]]:
     for number, (label, above) in enumerate(nodes):
         if number in inner:
             continue
-        up = int(above)
+        up, passed = int(above), 0
         while up >= 0:
             found.setdefault(str(nodes[up][0]), set()).add(str(label))
-            up = int(nodes[up][1])
+            up, passed = int(nodes[up][1]), passed + 1
+            if passed > len(nodes):
+                raise BundleError(f"the tree of the manifest runs in a circle above {str(label)!r}")
     return found

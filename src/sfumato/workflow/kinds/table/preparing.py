@@ -16,6 +16,7 @@ from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
+from sfumato.ground.opening import read_text
 from sfumato.ground.shares import rows_within
 from sfumato.group.cell_source import CellSource
 from sfumato.group.classes import Classes
@@ -251,10 +252,10 @@ def read_costs(folder: Path, file: str | None) -> Costs:
     if file is None:
         raise PlanError("privacy.t_closeness.file: emd-matrix needs a file with the cost matrix")
     try:
-        with (folder / file).open(encoding="utf-8", newline="") as handle:
-            first, *lines = [[cell.strip() for cell in line] for line in csv.reader(handle) if line]
+        lines = [[cell.strip() for cell in line] for line in csv.reader(read_text(folder / file).splitlines()) if line]
+        first, *lines = lines
         costs = tuple(tuple(float(cell) for cell in line[1:]) for line in lines)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         raise PlanError(f"privacy.t_closeness.file: {file} is no cost matrix: {error}") from error
     if [line[0] for line in lines] != first[1:]:
         raise PlanError(

@@ -1,0 +1,64 @@
+"""Every reader stands mutated inputs: it reads or refuses them, within its limits of time and memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import settings
+
+from sfumato.ground.errors import SfumatoError
+from tests.fuzz import running, targets
+
+INPUTS = 3_000
+FULL = 100_000
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits on memory are set as Linux sets them")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuzz")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("fuzz")
+def test_no_input_gives_a_traceback_hangs_or_takes_all_memory(folder: Path) -> None:
+    full = settings.default.max_examples > settings.get_profile("quick").max_examples
+    found = running.run_many(0, FULL if full else INPUTS, 1, folder)
+    assert found.inputs == (FULL if full else INPUTS)
+    assert set(found.ended) == set(targets.TARGETS)
+    assert not found.faults, "\n\n".join(
+        f"{one['target']} {one['number']}: {one['detail']}" for one in found.faults[:5]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("fuzz")
+def test_the_seeds_themselves_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise every mutation would be refused for the same reason, and nothing would be tried."""
+    for name in ("changed_bytes", "changed_lines", "changed_tree", "changed_ledger"):
+        monkeypatch.setattr(targets, name, lambda value, *_: value)
+    stock = targets.stocked(folder / "job-0")
+    for name in sorted(set(targets.TARGETS) - {"typed", "outside"}):
+        for number in range(6):
+            assert running.one(name, targets.TARGETS[name].make(Random(number), stock), folder / "in") == ("done", "")
+
+
+def test_a_fault_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A target that crashes, and one that hangs, are told from one that refuses."""
+
+    def ends(with_: BaseException) -> str:
+        def run(place: Path) -> None:
+            raise with_
+
+        monkeypatch.setitem(targets.TARGETS, "bad", targets.Target(1, lambda draw, stock: {}, run))
+        return running.one("bad", {}, tmp_path / "in")[0]
+
+    assert ends(SfumatoError("no")) == "refused"
+    assert ends(KeyError("data")) == "traceback"
+    assert ends(RecursionError()) == "traceback"
+    assert ends(MemoryError()) == "memory"
+    assert ends(running.Late()) == "late"
+    assert ends(SystemExit(2)) == "traceback"
