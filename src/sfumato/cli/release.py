@@ -44,9 +44,7 @@ def release(
     refuse_output(output, page, force=force)
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
-        checked = made.write(output, force=force, work=work)
-        if page is not None:
-            made.write_inside(page, work=work)
+        checked = made.write(output, force=force, inside=page, work=work)
     if as_json:
         say_json({**summary(made, checked, output), "inside_report": None if page is None else str(page)})
     else:

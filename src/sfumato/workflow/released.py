@@ -58,11 +58,21 @@ class Release:
         """Warnings that belong to the release."""
         return [SEEDED] if self.plan.algorithm.seed is not None else []
 
-    def write(self, folder: str | Path, *, force: bool = False, work: Work | None = None) -> Verification:
-        """Write the bundle: complete and verified from its bytes, or not at all."""
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        force: bool = False,
+        inside: str | Path | None = None,
+        work: Work | None = None,
+    ) -> Verification:
+        """Write the bundle: complete and verified from its bytes, or not at all; with ``inside``, that report too."""
         from sfumato.workflow.walk import write
 
-        return write(self, folder, force=force, work=work)
+        return write(self, folder, force=force, inside=inside, work=work)
+
+    def about_to_appear(self, folder: Path) -> None:
+        """Whatever must be noted elsewhere before the verified bundle appears at its place."""
 
     def checked(self, folder: Path, report: str = "") -> Verification:
         """Put the bundle's files into an empty folder, and verify them from their bytes.
@@ -79,11 +89,15 @@ class Release:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""
         return self.kind.page(self, inside, work or Work())
 
-    def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
-        """Write the steward's own report; it shows the original's figures and must not be published."""
+    def inside_report(self, *, work: Work | None = None) -> str:
+        """The steward's own report as one HTML page; it shows the original's figures and must not be published."""
         if not self.kind.inside:
             raise PlanError(f"a {type(self).__name__} has no inside report: nothing would cover what it tells")
-        write_whole(Path(path), self.report(inside=True, work=work))
+        return self.report(inside=True, work=work)
+
+    def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
+        """Write the steward's own report alone; ``write(..., inside=path)`` writes it together with the bundle."""
+        write_whole(Path(path), self.inside_report(work=work))
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
         """New records under the same recoding; values outside the domain are refused, starred or left out."""

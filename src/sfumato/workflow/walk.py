@@ -14,6 +14,7 @@ from typing import Any
 from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.staging import staged
 from sfumato.ground.errors import ClaimRefuted, PlanError
+from sfumato.ground.scratch import page_of
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
 from sfumato.workflow.bundling import filled, refuse_key_inside
@@ -65,20 +66,34 @@ def release(
     return replace(made, audit=kind.attack(made, work))
 
 
-def write(made: Release, folder: str | Path, *, force: bool = False, work: Work | None = None) -> Verification:
-    """Go on with a release: report, write and verify it from its bytes; a bundle appears whole or not at all."""
+def write(
+    made: Release,
+    folder: str | Path,
+    *,
+    force: bool = False,
+    inside: str | Path | None = None,
+    work: Work | None = None,
+) -> Verification:
+    """Go on with a release: report, write and verify it from its bytes; a bundle appears whole or not at all.
+
+    With ``inside`` the steward's own report is written there, and appears together with the bundle.
+    """
     work, place = work or Work(), Path(folder)
     refuse_key_inside(made.plan, place)
-    with staged(place, force=force) as inner:
+    with staged(place, force=force, page=None if inside is None else Path(inside)) as inner:
         with work.stage("report"):
             page = made.report(inside=False, work=work)
+            own = "" if inside is None else made.inside_report(work=work)
         with work.stage("write"):
             filled(made, inner, page)
+            if inside is not None:
+                page_of(inner).write_text(own, encoding="utf-8")
         with work.stage("verify"):
             checked = verify(inner)
         if not checked.holds:
             wrong = next(check for check in checked.checks if not check.holds)
             raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
+        made.about_to_appear(place)
     return replace(checked, folder=place.name)
 
 

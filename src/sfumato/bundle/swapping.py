@@ -1,0 +1,82 @@
+"""Putting a new folder in an old one's place: in one step where the system can, else so that it can be undone."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from sfumato.bundle.layout import is_taken, refuse_existing, refuse_foreign
+from sfumato.ground.deferring import unstopped
+from sfumato.ground.errors import BundleError
+from sfumato.ground.scratch import Scratch, sync
+
+_HERE = -100
+"""AT_FDCWD: paths start at the current folder."""
+_EXCHANGE = 2
+"""RENAME_EXCHANGE of renameat2(2)."""
+_CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step; False where the system or its file system cannot."""
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    rename.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _CANNOT:
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+def take_place(place: Scratch, folder: Path, *, force: bool, page: Path | None) -> None:
+    """Hand out what a scratch folder holds: ``new`` becomes the folder, and the page the file beside it.
+
+    Nothing that asks the program to stop comes in between. If the process is killed there, the next run finds the note
+    of ``tell`` and brings both to the same side.
+    """
+    with unstopped():
+        refuse_existing(folder, force=force)
+        place.tell(folder, page)
+        if page is not None and is_taken(page):
+            page.rename(place.old_page)
+        try:
+            _swap(place, folder)
+        except BaseException:
+            if page is not None and is_taken(place.old_page):
+                with suppress(OSError):
+                    place.old_page.rename(page)
+            raise
+        if page is not None:
+            try:
+                place.page.rename(page)
+            except OSError as error:
+                raise BundleError(f"{folder} is written, but not {page}: {error.strerror}") from error
+        with suppress(OSError):  # the names are there; a system that cannot sync a folder has written them
+            sync(folder.parent)
+
+
+def _swap(place: Scratch, folder: Path) -> None:
+    if not is_taken(folder):
+        place.new.rename(folder)
+    elif exchange(place.new, folder):
+        try:
+            refuse_foreign(place.new)
+        except BundleError:
+            exchange(place.new, folder)  # somebody put a file there since it was looked at
+            raise
+    else:
+        folder.rename(place.old)
+        try:
+            place.new.rename(folder)
+        except OSError:
+            place.old.rename(folder)
+            raise
