@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sfumato.bundle.layout import MANIFEST, REPORT, refuse_existing, refuse_page, sha256
+from sfumato.bundle.bundle_files import MANIFEST, REPORT, refuse_existing, refuse_page, sha256
 from sfumato.bundle.swapping import take_place
 from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BundleError

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from sfumato.bundle.layout import is_taken, refuse_existing, refuse_foreign
+from sfumato.bundle.bundle_files import is_taken, refuse_existing, refuse_foreign
 from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BundleError
 from sfumato.ground.scratch import Scratch, sync

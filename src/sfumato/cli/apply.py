@@ -28,7 +28,7 @@ def apply(
     as_json: Json = False,
 ) -> None:
     """Recode new records as a bundle's were: a test set, next month's file."""
-    from sfumato.bundle.layout import refuse_file
+    from sfumato.bundle.bundle_files import refuse_file
     from sfumato.bundle.manifest import plain
     from sfumato.bundle.staging import write_whole
     from sfumato.data.files import rendered

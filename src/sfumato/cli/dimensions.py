@@ -21,7 +21,7 @@ def dimensions(
     as_json: Json = False,
 ) -> None:
     """Add a plan's quasi-identifiers one by one: how risk and loss grow, and what that suggests."""
-    from sfumato.bundle.layout import refuse_file
+    from sfumato.bundle.bundle_files import refuse_file
     from sfumato.ground.errors import PlanError
     from sfumato.report.base.figures import number, share
     from sfumato.workflow.kinds.table.dimension_study import Order

@@ -61,7 +61,7 @@ for verb in (
 ):
     app.command()(_interruptible(verb))
 ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")
-for about in (budget.show, budget.grant, budget.history):
+for about in (budget.show, budget.grant, budget.history, budget.check):
     ledgers.command()(_interruptible(about))
 app.add_typer(ledgers, name="budget")
 

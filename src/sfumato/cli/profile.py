@@ -28,7 +28,7 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Look at a table: types, uniqueness, suggested roles and hierarchies, risk as it stands."""
-    from sfumato.bundle.layout import refuse_file
+    from sfumato.bundle.bundle_files import refuse_file
     from sfumato.bundle.staging import write_whole
     from sfumato.workflow.profile.draft import draft
     from sfumato.workflow.profile.profiling import profile as look

@@ -11,8 +11,8 @@ import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.identity.linkage import Links, link
+from sfumato.bundle.bundle_files import refuse_existing, refuse_page
 from sfumato.bundle.claims import titled
-from sfumato.bundle.layout import refuse_existing, refuse_page
 from sfumato.bundle.staging import write_whole
 from sfumato.data.files import rendered
 from sfumato.datasets.synthetic_patients import patients

@@ -1,0 +1,85 @@
+"""The file of a ledger: one file whenever nobody writes, made whole or not at all, brought up to date when opened."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from sfumato.budget import chain
+from sfumato.ground.deferring import unstopped
+from sfumato.ground.errors import BudgetError
+from sfumato.ground.scratch import scratch, sync
+
+WAIT = 60.0
+"""How long a process waits for others to finish with the file, in seconds."""
+_WAL = 2
+"""What bytes 18 and 19 of an SQLite file say where charges may lie in a second file, ``-wal``."""
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """A connection; a commit is on disk when it returns, also where the power fails then."""
+    link = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+    link.execute("PRAGMA synchronous = EXTRA")
+    return link
+
+
+@contextmanager
+def transaction(path: Path) -> Iterator[sqlite3.Connection]:
+    """One transaction that no other process can come between: all of it or nothing."""
+    with closing(opened(path)) as link:
+        link.execute("BEGIN IMMEDIATE")
+        try:
+            yield link
+        except BaseException:
+            link.execute("ROLLBACK")
+            raise
+        link.execute("COMMIT")
+
+
+def made_whole(path: Path, fill: Callable[[Path], None]) -> None:
+    """Make a file that is filled before it has its name; one that exists stays as it is."""
+    with scratch(path.parent, path.name) as place:
+        fill(place.new)
+        sync(place.new)
+        with unstopped():
+            _named(place.new, path)
+            with suppress(OSError):
+                sync(path.parent)
+
+
+def _named(new: Path, path: Path) -> None:
+    """Give a file its name, unless something has it."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk that knows no second names
+        if path.exists():
+            raise
+        new.rename(path)
+
+
+def bring_up_to_date(path: Path) -> None:
+    """Give a ledger of an older version its chain, and fold a file of pending charges (``-wal``) into it.
+
+    Older versions kept charges in ``-wal`` until the last process closed the ledger: a copy without it lost them.
+    """
+    with path.open("rb") as file:
+        pending = file.read(20)[18:] == bytes((_WAL, _WAL))
+    if pending:
+        with closing(opened(path)) as link:
+            (mode,) = link.execute("PRAGMA journal_mode = DELETE").fetchone()
+            if mode != "delete":
+                raise BudgetError(f"{path} is in use by an older version of sfumato; try again when that has ended")
+    with closing(opened(path)) as link:
+        ready = chain.is_chained(link)
+    if not ready:
+        with transaction(path) as link:
+            unit = link.execute("SELECT value FROM about WHERE name = 'unit'").fetchone()
+            if unit is None:
+                raise BudgetError(f"{path} is no whole ledger: it does not say what it counts in")
+            if not chain.is_chained(link):
+                chain.begin(link)
