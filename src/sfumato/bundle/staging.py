@@ -58,14 +58,12 @@ def _hand_out(place: Scratch, folder: Path, *, force: bool, page: Path | None) -
     if page is None or page.resolve().parent == folder.resolve().parent:
         if page is not None:
             sync(place.page)
-        take_place(place, folder, force=force, page=page)
+        take_place(place, folder, force=force, page=page, held=place)
         return
     with scratch(page.parent, page.name) as other:
-        shutil.copyfile(place.page, other.new)
-        sync(other.new)
-        with unstopped():
-            take_place(place, folder, force=force, page=None)
-            other.new.replace(page)
+        shutil.copyfile(place.page, other.page)
+        sync(other.page)
+        take_place(place, folder, force=force, page=page, held=other)
 
 
 def _told(left: Path | None) -> str:

@@ -6,7 +6,8 @@ import ctypes
 import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sfumato.bundle.bundle_files import is_taken, refuse_existing, refuse_foreign
@@ -37,46 +38,56 @@ def exchange(one: Path, other: Path) -> bool:
     raise OSError(code, os.strerror(code), str(other))
 
 
-def take_place(place: Scratch, folder: Path, *, force: bool, page: Path | None) -> None:
-    """Hand out what a scratch folder holds: ``new`` becomes the folder, and the page the file beside it.
+def take_place(place: Scratch, folder: Path, *, force: bool, page: Path | None, held: Scratch) -> None:
+    """Hand out what a scratch folder holds: ``new`` becomes the folder, and the page that ``held`` holds the file.
 
-    Nothing that asks the program to stop comes in between. If the process is killed there, the next run finds the note
-    of ``tell`` and brings both to the same side.
+    Nothing that asks the program to stop comes in between, and where one move fails the other is undone. If the process
+    is killed there, the next run finds the note of ``tell`` and brings both to the same side.
     """
     with unstopped():
         refuse_existing(folder, force=force)
-        place.tell(folder, page)
-        if page is not None and is_taken(page):
-            page.rename(place.old_page)
-        try:
-            _swap(place, folder)
-        except BaseException:
-            if page is not None and is_taken(place.old_page):
-                with suppress(OSError):
-                    place.old_page.rename(page)
-            raise
-        if page is not None:
-            try:
-                place.page.rename(page)
-            except OSError as error:
-                raise BundleError(f"{folder} is written, but not {page}: {error.strerror}") from error
+        place.tell(folder, page if held is place else None)
+        with _out_of_the_way(page, held.old_page):
+            undo = _swap(place, folder)
+            if page is not None:
+                try:
+                    held.page.replace(page)
+                except BaseException:
+                    undo()
+                    raise
         with suppress(OSError):  # the names are there; a system that cannot sync a folder has written them
             sync(folder.parent)
 
 
-def _swap(place: Scratch, folder: Path) -> None:
+@contextmanager
+def _out_of_the_way(page: Path | None, aside: Path) -> Iterator[None]:
+    """An old page is gone before a new folder appears, and comes back if none does: none is better than a wrong one."""
+    if page is not None and is_taken(page):
+        page.rename(aside)
+    try:
+        yield
+    except BaseException:
+        if page is not None and is_taken(aside):
+            aside.rename(page)
+        raise
+
+
+def _swap(place: Scratch, folder: Path) -> Callable[[], object]:
+    """Put the new folder in its place; gives what undoes it."""
     if not is_taken(folder):
         place.new.rename(folder)
-    elif exchange(place.new, folder):
+        return lambda: folder.rename(place.new)
+    if exchange(place.new, folder):
         try:
             refuse_foreign(place.new)
         except BundleError:
             exchange(place.new, folder)  # somebody put a file there since it was looked at
             raise
-    else:
-        folder.rename(place.old)
-        try:
-            place.new.rename(folder)
-        except OSError:
-            place.old.rename(folder)
-            raise
+        return lambda: exchange(place.new, folder)
+    folder.rename(place.old)
+    try:
+        place.new.rename(folder)
+    except BaseException:
+        place.old.rename(folder)
+        raise
+    return lambda: (folder.rename(place.new), place.old.rename(folder))

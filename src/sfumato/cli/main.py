@@ -17,6 +17,7 @@ import typer
 from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, profile, query, release, verify
 from sfumato.ground.deferring import STOPS
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError
+from sfumato.ground.scratch import close_all
 from sfumato.version import __version__
 
 _STOPPED = "interrupted; nothing was left half-written"
@@ -91,6 +92,8 @@ def main() -> None:
         sys.exit(code or 0)
     except SfumatoError as error:
         _refuse(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _refuse(_STOPPED, EXIT_INTERRUPTED)
     except _UsageError as error:
         if "--json" not in sys.argv:
             error.show()
@@ -115,6 +118,7 @@ def _stoppable() -> Iterator[None]:
     except KeyboardInterrupt:
         raise Interrupted(_STOPPED) from None
     finally:
+        close_all()
         for number in asked:
             signal.signal(number, signal.SIG_DFL)
 

@@ -22,12 +22,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sfumato.ground.deferring import unstopped
+from sfumato.ground.errors import BundleError
 
 if sys.platform != "win32":
     import fcntl
@@ -76,6 +77,10 @@ class Scratch:
         sync(self.folder)
 
 
+_OPEN: list[Scratch] = []
+"""The scratch folders of this process."""
+
+
 def page_of(new: Path) -> Path:
     """Where the file lies that goes beside ``new``'s place."""
     return new.with_name("page")
@@ -85,21 +90,41 @@ def page_of(new: Path) -> Path:
 def scratch(parent: Path, name: str) -> Iterator[Scratch]:
     """A scratch folder in ``parent`` for something called ``name``; it is gone when the block ends, however it ends."""
     clear(parent)
-    made = _opened(parent, name)
+    made: Scratch | None = None
     try:
+        with unstopped():
+            made = _opened(parent, name)
         yield made
     finally:
-        with unstopped():
-            _remove(made.folder)
-            os.close(made.lock)
+        if made is not None:
+            _close(made)
 
 
 @contextmanager
 def temporary(name: str) -> Iterator[Path]:
     """An empty folder among the system's temporary ones, gone when the block ends; the next run removes a dead one."""
-    with scratch(Path(tempfile.gettempdir()), name) as made:
-        made.new.mkdir(mode=0o700)
+    place = Path(tempfile.gettempdir())
+    with ExitStack() as stack:
+        try:
+            made = stack.enter_context(scratch(place, name))
+            made.new.mkdir(mode=0o700)
+        except OSError as error:
+            raise BundleError(f"{place} cannot be written: {error.strerror or error}") from error
         yield made.new
+
+
+def close_all() -> None:
+    """Remove every scratch folder of this process: an interrupt can fall between the opening of one and its block."""
+    for one in _OPEN:
+        _close(one)
+
+
+def _close(one: Scratch) -> None:
+    with unstopped():
+        if one in _OPEN:
+            _remove(one.folder)
+            os.close(one.lock)
+            _OPEN.remove(one)
 
 
 def clear(parent: Path) -> None:
@@ -148,7 +173,8 @@ def _opened(parent: Path, name: str) -> Scratch:
         try:
             if _taken(lock, folder / _LOCK):
                 _note(lock, {})
-                return Scratch(folder=folder, lock=lock)
+                _OPEN.append(made := Scratch(folder=folder, lock=lock))
+                return made
         except BaseException:
             _remove(folder)
             os.close(lock)
