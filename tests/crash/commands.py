@@ -45,6 +45,7 @@ epsilon = 1
 ledger = "ledger.db"
 analyst = "ann"
 """
+POINTS = ("--algorithms", "optimal,mondrian", "--grid", "privacy.k_anonymity=3")
 PAID = ("--epsilon", "1", "--ledger", "ledger.db", "--analyst", "ann", "--json")
 
 
@@ -82,7 +83,7 @@ COMMANDS = {
         pays=True,
     ),
     "frontier": Command(
-        arguments=("frontier", "open.toml", "-o", "front", "--algorithms", "optimal,mondrian", "--jobs", "1"),
+        arguments=("frontier", "open.toml", "-o", "front", "--jobs", "1", *POINTS),
         makes="front",
     ),
 }
@@ -166,11 +167,6 @@ def cleared(place: Path, command: Command, large: Warm) -> None:
 def moments(seed: int, count: int) -> list[tuple[str, str, float]]:
     """So many random blows: on which command, which, and after which part of its time."""
     draw = random.Random(seed)
-    return [
-        (
-            draw.choices(list(COMMANDS), [1 if name == "frontier" else 4 for name in COMMANDS])[0],
-            draw.choice(("kill", "int", "term")),
-            draw.uniform(0, 1.05),
-        )
-        for _ in range(count)
-    ]
+    often = [1 if name == "frontier" else 4 for name in COMMANDS]
+    names = draw.choices(list(COMMANDS), often, k=count)
+    return [(name, draw.choice(("kill", "int", "term")), draw.uniform(0, 1.05)) for name in names]

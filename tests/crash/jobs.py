@@ -14,6 +14,8 @@ for info in pkgutil.walk_packages(sfumato.__path__, "sfumato."):
         importlib.import_module(info.name)
 for name in ("numba", "opendp.prelude"):
     importlib.import_module(name)
+for context in ("typing_context", "target_context"):  # what numba does before its first kernel; it takes a second
+    getattr(importlib.import_module("numba.core.registry").cpu_target, context).refresh()
 
 
 def cli(*arguments: str) -> None:

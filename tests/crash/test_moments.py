@@ -59,7 +59,7 @@ def test_blows_at_steps_of_commands(large: Warm, root: Path, tmp_path: Path, nam
     command = COMMANDS[name]
     steps = int(run(large, begun(root, tmp_path / "whole", command), command.arguments)["steps"])
     assert steps > 5
-    for at in range(1, steps + 1, max(1, steps // 8)):
+    for at in range(1, steps + 1, max(1, steps // 5)):
         blow = BLOWS[at % len(BLOWS)]
         place = begun(root, tmp_path / f"{at}", command)
         ran = run(large, place, command.arguments, at=at, blow=blow)
