@@ -69,7 +69,8 @@ EDITS = {
     "another kind": "UPDATE chain SET kind = 'noted' WHERE number = 3",
     "another charge": "UPDATE chain SET charge = 2 WHERE number = 3",
     "a removed event": "DELETE FROM chain WHERE number = 4",
-    "removed and counted anew": "DELETE FROM chain WHERE number = 4; UPDATE chain SET number = number - 1 WHERE number > 4",
+    "removed and counted anew": "DELETE FROM chain WHERE number = 4; UPDATE chain SET number = number - 1"
+    " WHERE number > 4",
     "two events in another order": "UPDATE chain SET number = -1 WHERE number = 3; UPDATE chain SET number = 3"
     " WHERE number = 4; UPDATE chain SET number = 4 WHERE number = -1",
     "the last events removed": "DELETE FROM chain WHERE number > 6",
