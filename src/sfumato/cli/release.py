@@ -31,6 +31,7 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Make a verified release bundle from a plan."""
+    from sfumato.bundle.bundle_files import refuse_page
     from sfumato.workflow.bundling import refuse_output
     from sfumato.workflow.kinds import kind_of
     from sfumato.workflow.plan.plan import Plan, with_input
@@ -42,6 +43,8 @@ def release(
     wanted = kind_of(loaded).inside and not no_inside
     page = (inside or output.with_name(f"{output.name}.inside.html")) if wanted else None
     refuse_output(output, page, force=force)
+    if page is not None:
+        refuse_page(page, force=force)
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
         checked = made.write(output, force=force, inside=page, work=work)
