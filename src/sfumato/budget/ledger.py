@@ -1,34 +1,36 @@
 """The ledger: who may spend how much on one table, and who has spent what; one SQLite file, many processes at once.
 
 A charge is reserved before the data is touched and settled after. What was reserved and never settled (a crash, a lost
-connection) stays counted as spent: the budget may be overstated, never understated.
+connection) stays counted as spent: the budget may be overstated, never understated. Every change is also an event of a
+chain (``budget.chain``); a bundle cites the event that paid for it, so a file from an old copy is noticed.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+from sfumato.budget import chain
 from sfumato.budget.accountants import epsilon_of, rho_of
+from sfumato.budget.accounts import Account, Charge
 from sfumato.budget.amounts import rounded_up, stored
+from sfumato.budget.chain import Head
 from sfumato.budget.events import Event, exactly, to_json, written
+from sfumato.budget.ledger_file import bring_up_to_date, made_whole, opened, refuse_no_file, refuse_strange, transaction
 from sfumato.ground.errors import BudgetError, ParameterError
-from sfumato.ground.limits import MOST_FIELD, MOST_NAME, MOST_TEXT
-from sfumato.ground.opening import opened
+from sfumato.ground.limits import MOST_NAME
 from sfumato.ground.strict_json import read_json
 
 Unit = Literal["epsilon", "rho"]
-WAIT = 60.0
-"""How long a process waits for others to finish with the file, in seconds."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS accounts (name TEXT PRIMARY KEY, granted TEXT NOT NULL, spent TEXT NOT NULL);
@@ -40,62 +42,18 @@ _EVERYBODY = ""
 """The account of all analysts together."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """What somebody may spend and has spent."""
-
-    analyst: str | None
-    """Who; None for everybody together."""
-    granted: Fraction
-    """The limit."""
-    spent: Fraction
-    """Settled and reserved charges together."""
-
-    @property
-    def left(self) -> Fraction:
-        """What may still be spent."""
-        return self.granted - self.spent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charge:
-    """One line of the ledger."""
-
-    id: int
-    """Its number."""
-    made: str
-    """When, in UTC."""
-    analyst: str
-    """Who."""
-    what: str
-    """For what."""
-    cost: Fraction
-    """How much."""
-    event: dict[str, Any]
-    """Of what it is made up."""
-    status: str
-    """reserved or settled."""
-
-
 class Ledger:
     """The budget of one table.
 
     Claim: at any moment, and whatever crashes, the spent sum is at least the cost of everything that was released.
     How: every change is one immediate transaction, so that two processes never both see the last part of a budget.
+    Opening it goes through all events of its chain; later steps look at the last one, and at the one seen before.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        try:
-            with opened(self.path) as file:
-                held = os.fstat(file.fileno()).st_size
-        except FileNotFoundError:
-            raise BudgetError(f"{self.path} does not exist; `sfumato budget grant` makes a ledger") from None
-        except OSError as error:
-            raise BudgetError(f"{self.path} is no ledger: {error.strerror}") from None
-        if held > MOST_TEXT:
-            raise BudgetError(f"{self.path} is no ledger: it has {held:,} bytes; at most {MOST_TEXT:,} are read")
-        self._inside(_refuse_strange)
+        refuse_no_file(self.path)
+        self._seen: Head = self._opened()
         if self.unit not in ("epsilon", "rho"):
             raise BudgetError(f"{self.path} is no ledger: it counts in {self.unit!r}, not in epsilon or rho")
 
@@ -106,19 +64,19 @@ class Ledger:
         if unit not in ("epsilon", "rho"):
             raise ParameterError(f"unit must be epsilon or rho, not {unit!r}")
         try:
-            with place.open("x"):
-                pass
+            if place.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            made_whole(place, lambda new: _fill(new, unit, most))
         except OSError as error:
             raise BudgetError(f"{place} cannot be made: {error.strerror}") from error
-        try:
-            _fill(place, unit, most)
-        except BaseException as error:
-            for end in ("", "-wal", "-shm", "-journal"):
-                place.with_name(place.name + end).unlink(missing_ok=True)
-            if isinstance(error, sqlite3.Error):
-                raise BudgetError(f"{place} cannot be made: {error}") from error
-            raise
+        except sqlite3.Error as error:
+            raise BudgetError(f"{place} cannot be made: {error}") from error
         return cls(place)
+
+    @property
+    def head(self) -> Head:
+        """The last event that this object has seen."""
+        return self._seen
 
     @property
     def unit(self) -> Unit:
@@ -140,6 +98,9 @@ class Ledger:
                     f"{_title(analyst)} has spent {written(spent)} already; a limit of {written(most)} is less"
                 )
             link.execute("INSERT OR REPLACE INTO accounts VALUES (?, ?, ?)", (_name(analyst), str(most), str(spent)))
+            told = {"account": _name(analyst), "granted": str(most), "spent": str(spent)}
+            seen = chain.append(link, "grant", told)
+        self._seen = seen
         return Account(analyst=analyst, granted=most, spent=spent)
 
     def accounts(self) -> list[Account]:
@@ -160,8 +121,7 @@ class Ledger:
         """Take an event's cost from the analyst's budget and from everybody's, or refuse and take nothing."""
         cost = self._cost(event)
         with self._changing() as link:
-            for account in (_name(analyst), _EVERYBODY):
-                self._take(link, account, cost)
+            sums = {account: self._take(link, account, cost) for account in (_name(analyst), _EVERYBODY)}
             line = (
                 datetime.now(UTC).isoformat(timespec="seconds"),
                 analyst,
@@ -173,7 +133,11 @@ class Ledger:
                 "INSERT INTO charges (made, analyst, what, cost, event, status) VALUES (?, ?, ?, ?, ?, 'reserved')",
                 line,
             )
-            return int(made.lastrowid or 0)
+            number = int(made.lastrowid or 0)
+            told = {"charge": [number, *line], "spent": sums}
+            seen = chain.append(link, "reserve", told, charge=number)
+        self._seen = seen
+        return number
 
     def settle(self, charge: int) -> None:
         """Mark a reserved charge as used."""
@@ -181,6 +145,32 @@ class Ledger:
             done = link.execute("UPDATE charges SET status = 'settled' WHERE id = ? AND status = 'reserved'", (charge,))
             if done.rowcount != 1:
                 raise BudgetError(f"charge {charge} is not reserved in {self.path}")
+            seen = chain.append(link, "settle", {"charge": charge}, charge=charge)
+        self._seen = seen
+
+    def receipt(self, charge: int) -> Head:
+        """The event that took a charge: what a bundle cites."""
+        ask = "SELECT number, hash FROM chain WHERE kind = 'reserve' AND charge = ?"
+        row = self._inside(lambda link: link.execute(ask, (charge,)).fetchone())
+        if row is None:
+            raise BudgetError(f"charge {charge} is not in the chain of {self.path}")
+        return Head(ledger=self._seen.ledger, event=row[0], head=row[1])
+
+    def holds(self, cited: Head) -> bool:
+        """Whether this is the cited ledger and it holds the cited event."""
+        return bool(self._inside(lambda link: chain.held(link, cited)))
+
+    def note_bundle(self, folder: Path, charge: int) -> None:
+        """Note where the bundle lies that a charge paid for: its citation is looked at when the ledger is used."""
+        with self._changing() as link:
+            seen = chain.append(link, "bundle", {"bundle": str(folder.resolve())}, charge=charge)
+        self._seen = seen
+
+    def bundles(self) -> list[Path]:
+        """Where the bundles lay that were paid for, each once, the latest first."""
+        ask = "SELECT content FROM chain WHERE kind = 'bundle' ORDER BY number DESC"
+        rows = self._inside(lambda link: link.execute(ask).fetchall())
+        return list(dict.fromkeys(Path(json.loads(content)["bundle"]) for (content,) in rows))
 
     @contextmanager
     def charged(self, analyst: str, event: Event, *, what: str = "") -> Iterator[int]:
@@ -192,7 +182,7 @@ class Ledger:
     def _cost(self, event: Event) -> Fraction:
         return rounded_up(epsilon_of(event) if self.unit == "epsilon" else rho_of(event))
 
-    def _take(self, link: sqlite3.Connection, name: str, cost: Fraction) -> None:
+    def _take(self, link: sqlite3.Connection, name: str, cost: Fraction) -> str:
         row = link.execute("SELECT granted, spent FROM accounts WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise BudgetError(f"{name!r} has no budget in {self.path}; grant one with `sfumato budget grant`")
@@ -202,60 +192,62 @@ class Ledger:
                 f"{_title(name or None)} has {written(granted - spent)} of {written(granted)} left, and this costs "
                 f"{written(cost)}; nothing was asked of the data"
             )
-        link.execute("UPDATE accounts SET spent = ? WHERE name = ?", (str(rounded_up(spent + cost)), name))
+        total = str(rounded_up(spent + cost))
+        link.execute("UPDATE accounts SET spent = ? WHERE name = ?", (total, name))
+        return total
 
     def _inside(self, ask: Any) -> Any:
         try:
-            with closing(_open(self.path)) as link:
+            with closing(opened(self.path)) as link:
                 return ask(link)
         except (sqlite3.Error, UnicodeError) as error:
             raise BudgetError(f"{self.path} is no ledger, or cannot be read: {error}") from error
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction that no other process can come between: all of it or nothing."""
+        """One transaction, in the ledger that was opened and no older copy of it."""
         try:
-            with closing(_open(self.path)) as link:
-                link.execute("BEGIN IMMEDIATE")
-                try:
-                    yield link
-                except BaseException:
-                    link.execute("ROLLBACK")
-                    raise
-                link.execute("COMMIT")
+            with transaction(self.path) as link:
+                if not chain.held(link, self._seen):
+                    raise BudgetError(
+                        f"the ledger was rolled back: {self.path} does not hold event {self._seen.event} any more, "
+                        "which was there when it was opened"
+                    )
+                yield link
         except (sqlite3.Error, UnicodeError) as error:
             raise BudgetError(f"{self.path} cannot be changed: {error}") from error
 
-
-def _open(path: Path) -> sqlite3.Connection:
-    link = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
-    try:
-        link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_FIELD)
-        link.execute("PRAGMA trusted_schema = OFF")
-        link.execute("PRAGMA synchronous = FULL")
-    except BaseException:
-        link.close()
-        raise
-    return link
-
-
-def _refuse_strange(link: sqlite3.Connection) -> None:
-    """Refuse a file whose names stand for something that runs: a view, a trigger, or a table that computes."""
-    plain = {tuple(line.split()) for line in re.findall(r"CREATE TABLE IF NOT EXISTS ([^;]*);", _TABLES)}
-    rows = link.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
-    for kind, name, sql in rows:
-        said = tuple(str(sql).removeprefix("CREATE TABLE ").split())
-        if kind != "table" or said not in plain:
-            raise BudgetError(f"the ledger is damaged: it has a {kind} {str(name)[:40]!r} that no ledger has")
+    def _opened(self) -> Head:
+        """Bring the file up to date, and go through all events."""
+        self._inside(lambda link: refuse_strange(link, _TABLES))
+        try:
+            bring_up_to_date(self.path)
+        except OSError as error:
+            raise BudgetError(f"{self.path} cannot be read: {error.strerror}") from error
+        except sqlite3.Error as error:
+            raise BudgetError(f"{self.path} is no ledger, or cannot be read: {error}") from error
+        try:
+            found: Head = self._inside(_checked)
+        except BudgetError as error:
+            raise BudgetError(f"{self.path}: {error}") from error
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise BudgetError(f"{self.path}: the ledger was changed: its chain of events cannot be read") from error
+        return found
 
 
 def _fill(path: Path, unit: Unit, total: Fraction) -> None:
     """The tables of a new ledger, all of them in one transaction."""
-    with closing(_open(path)) as link:
-        link.executescript(f"PRAGMA journal_mode = WAL; BEGIN; {_TABLES}")
+    with closing(opened(path)) as link:
+        link.executescript(f"BEGIN; {_TABLES}")
         link.execute("INSERT INTO about VALUES ('unit', ?)", (unit,))
         link.execute("INSERT INTO accounts VALUES (?, ?, '0')", (_EVERYBODY, str(total)))
+        chain.begin(link)
         link.execute("COMMIT")
+
+
+def _checked(link: sqlite3.Connection) -> Head:
+    link.execute("BEGIN")
+    return chain.checked(link)
 
 
 def _accounts(link: sqlite3.Connection) -> list[Account]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.bundle.staging import MANIFEST, write_whole
+from sfumato.bundle.bundle_files import MANIFEST, SIGNATURE
+from sfumato.bundle.staging import write_whole
 from sfumato.ground.errors import BundleError
 from sfumato.ground.opening import read_whole
 from sfumato.ground.strict_json import read_json
@@ -22,7 +23,6 @@ from sfumato.ground.strict_json import read_json
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-SIGNATURE = "signature.json"
 _ABOUT = b"sfumato bundle signature 1\n"
 """What every signed message begins with, so that a signature of a bundle is good for nothing else."""
 _FORM = {"schema", "algorithm", "key", "signature"}

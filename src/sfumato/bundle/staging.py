@@ -2,91 +2,79 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from sfumato.bundle.bundle_files import MANIFEST, REPORT, refuse_existing, refuse_page, sha256
+from sfumato.bundle.swapping import take_place
+from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BundleError
-from sfumato.ground.opening import opened
+from sfumato.ground.scratch import Scratch, scratch, sync
 
-MANIFEST = "manifest.json"
-REPORT = "report.html"
-
-
-def sha256(path: Path) -> str:
-    """The digest of a file's bytes."""
-    with opened(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+__all__ = ["MANIFEST", "REPORT", "refuse_existing", "sha256", "staged", "write_whole"]
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file: all of it or nothing."""
-    half = path.with_name(f".{path.name}.half")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        half.write_bytes(content if isinstance(content, bytes) else content.encode())
-        half.replace(path)
+        with scratch(path.parent, path.name) as place:
+            place.new.write_bytes(content if isinstance(content, bytes) else content.encode())
+            sync(place.new)
+            with unstopped():
+                place.new.replace(path)
+                with suppress(OSError):
+                    sync(path.parent)
     except OSError as error:
-        with suppress(OSError):
-            half.unlink(missing_ok=True)
-        raise BundleError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def refuse_existing(folder: Path, *, force: bool) -> None:
-    """Refuse to write over something, unless told to and it is a bundle."""
-    if folder.is_symlink():
-        raise BundleError(f"{folder} is a symbolic link; name the folder itself")
-    if not folder.exists():
-        return
-    if not force:
-        raise BundleError(f"{folder} exists already; name another folder with -o, or replace it with --force")
-    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / MANIFEST).is_file()):
-        raise BundleError(f"{folder} exists and is no bundle (it has no {MANIFEST}); --force replaces bundles only")
+        raise BundleError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
-def staged(folder: Path, *, force: bool) -> Iterator[Path]:
-    """A temporary folder that becomes ``folder`` when the block ends well, and vanishes when it does not."""
+def staged(folder: Path, *, force: bool, page: Path | None = None) -> Iterator[Path]:
+    """A temporary folder that becomes ``folder`` when the block ends well, and vanishes when it does not.
+
+    With ``page`` the block also writes the file ``page_of(it)``; both appear together, or neither does.
+    """
     refuse_existing(folder, force=force)
+    if page is not None:
+        refuse_page(page, force=force)
+    left: Path | None = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        with scratch(folder.parent, folder.name) as place:
+            left = place.folder
+            place.new.mkdir()
+            yield place.new
+            _flush(place.new)
+            _hand_out(place, folder, force=force, page=page)
     except OSError as error:
-        raise BundleError(f"{folder} cannot be written: {error.strerror}") from error
-    try:
-        yield work
-        _flush(work)
-        _swap(work, folder, force=force)
-    except OSError as error:
-        raise BundleError(f"{folder} cannot be written: {error.strerror or error}; nothing was left behind") from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        raise BundleError(f"{folder} cannot be written: {error.strerror or error}; {_told(left)}") from error
+
+
+def _hand_out(place: Scratch, folder: Path, *, force: bool, page: Path | None) -> None:
+    """Move the folder, and the page with it; a page for another folder is on that disk before anything is moved."""
+    if page is None or page.resolve().parent == folder.resolve().parent:
+        if page is not None:
+            sync(place.page)
+        take_place(place, folder, force=force, page=page, held=place)
+        return
+    with scratch(page.parent, page.name) as other:
+        shutil.copyfile(place.page, other.page)
+        sync(other.page)
+        take_place(place, folder, force=force, page=page, held=other)
+
+
+def _told(left: Path | None) -> str:
+    if left is not None and left.exists():
+        return f"{left} is left over, and the next run removes it"
+    return "nothing was left behind"
 
 
 def _flush(folder: Path) -> None:
     """Force the bytes to disk, so that the rename never shows an unwritten file."""
     folder.chmod(0o755)
     for path in folder.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-
-
-def _swap(work: Path, folder: Path, *, force: bool) -> None:
-    refuse_existing(folder, force=force)
-    old = work.with_name(work.name + ".old")
-    replaced = folder.exists()
-    if replaced:
-        folder.rename(old)
-    try:
-        work.rename(folder)
-    except OSError:
-        if replaced:
-            with suppress(OSError):
-                old.rename(folder)
-        raise
-    if replaced:
-        shutil.rmtree(old, ignore_errors=True)
+        sync(path)
+    sync(folder)

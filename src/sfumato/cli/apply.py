@@ -29,14 +29,14 @@ def apply(
     as_json: Json = False,
 ) -> None:
     """Recode new records as a bundle's were: a test set, next month's file."""
+    from sfumato.bundle.bundle_files import refuse_file
     from sfumato.bundle.manifest import plain
     from sfumato.bundle.staging import write_whole
     from sfumato.data.files import rendered
     from sfumato.data.formulas import escaped, formula_columns, told_formulas
     from sfumato.workflow.apply.applying import apply as run
 
-    if output.exists() and not force:
-        raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
+    refuse_file(output, force=force, sources=(data,))
     if output.suffix not in (".csv", ".parquet"):
         raise BundleError(f"{output} must end in .csv or .parquet")
     if escape_formulas and output.suffix != ".csv":

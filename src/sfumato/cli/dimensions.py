@@ -21,7 +21,8 @@ def dimensions(
     as_json: Json = False,
 ) -> None:
     """Add a plan's quasi-identifiers one by one: how risk and loss grow, and what that suggests."""
-    from sfumato.ground.errors import BundleError, PlanError
+    from sfumato.bundle.bundle_files import refuse_file
+    from sfumato.ground.errors import PlanError
     from sfumato.report.base.figures import number, share
     from sfumato.workflow.kinds.table.dimension_study import Order
     from sfumato.workflow.plan.plan import Plan, with_input
@@ -29,11 +30,13 @@ def dimensions(
 
     if order not in ("greedy", "given"):
         raise PlanError(f"--order must be greedy or given, not {order!r}")
-    if output is not None and output.exists() and not force:
-        raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
     loaded = Plan.load(plan)
+    loaded = loaded if data is None else with_input(loaded, data)
+    if output is not None:
+        read = () if loaded.input.path is None else (loaded.folder / loaded.input.path,)
+        refuse_file(output, force=force, sources=(plan, *read))
     with watched(quiet=as_json) as work:
-        found = analyse(loaded if data is None else with_input(loaded, data), order=cast("Order", order), work=work)
+        found = analyse(loaded, order=cast("Order", order), work=work)
     if output is not None:
         found.write(output)
     if as_json:

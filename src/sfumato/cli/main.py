@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, key, profile, query, release, verify
 from sfumato.cli.show import json_text
-from sfumato.ground.errors import EXIT_BAD_INPUT, Interrupted, SfumatoError, visible
+from sfumato.ground.deferring import STOPS
+from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
+from sfumato.ground.scratch import close_all
 from sfumato.version import __version__
+
+_STOPPED = "interrupted; nothing was left half-written"
+_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+"""What typer raises where a command line is not understood; its options may stand in any of its subclasses."""
 
 
 def _interruptible(verb: Callable[..., None]) -> Callable[..., None]:
@@ -23,7 +33,7 @@ def _interruptible(verb: Callable[..., None]) -> Callable[..., None]:
         try:
             verb(*arguments, **options)
         except KeyboardInterrupt:
-            raise Interrupted("interrupted; nothing was left half-written") from None
+            raise Interrupted(_STOPPED) from None
 
     return run
 
@@ -52,7 +62,7 @@ for verb in (
 ):
     app.command()(_interruptible(verb))
 ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")
-for about in (budget.show, budget.grant, budget.history):
+for about in (budget.show, budget.grant, budget.history, budget.check):
     ledgers.command()(_interruptible(about))
 app.add_typer(ledgers, name="budget")
 keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys to sign bundles with, and read cards.")
@@ -79,12 +89,46 @@ def root(
 def main() -> None:
     """Run a command; every refusal is one message and an exit code."""
     try:
-        app()
+        with _stoppable():
+            code = app(standalone_mode=False)
+            if code == EXIT_INTERRUPTED:  # stopped before a command had begun
+                raise Interrupted(_STOPPED)
+        sys.exit(code or 0)
     except SfumatoError as error:
         _refuse(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _refuse(_STOPPED, EXIT_INTERRUPTED)
+    except _UsageError as error:
+        if "--json" not in sys.argv:
+            error.show()
+            sys.exit(EXIT_BAD_INPUT)
+        _refuse(error.format_message() or "no command was named", EXIT_BAD_INPUT)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_BAD_INPUT)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """A request to end (SIGTERM, SIGHUP) is heard like Ctrl-C, unless whoever started the program wants it ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = [number for number in STOPS if signal.getsignal(number) == signal.SIG_DFL]
+    for number in asked:
+        signal.signal(number, _stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(_STOPPED) from None
+    finally:
+        close_all()
+        for number in asked:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def _refuse(message: str, code: int) -> NoReturn:

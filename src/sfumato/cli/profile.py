@@ -28,11 +28,13 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Look at a table: types, uniqueness, suggested roles and hierarchies, risk as it stands."""
+    from sfumato.bundle.bundle_files import refuse_file
     from sfumato.bundle.staging import write_whole
     from sfumato.workflow.profile.draft import draft
     from sfumato.workflow.profile.profiling import profile as look
 
-    _refuse_existing(output, force=force)
+    if output is not None:
+        refuse_file(output, force=force, sources=(data,))
     called = None if names is None else [name.strip() for name in names.split(",")]
     options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "names": called}
     if called is not None:
@@ -47,13 +49,6 @@ def profile(
         say_json({**found.to_json(), "plan": None if output is None else str(output)})
     else:
         _show(found, data, output)
-
-
-def _refuse_existing(output: Path | None, *, force: bool) -> None:
-    from sfumato.ground.errors import BundleError
-
-    if output is not None and output.exists() and not force:
-        raise BundleError(f"{output} exists already; name another file with -o, or replace it with --force")
 
 
 def _show(found: Profile, data: Path, output: Path | None) -> None:

@@ -35,7 +35,14 @@ def query(
     answers = ask(loaded, sql, epsilon=epsilon, ledger=book, analyst=analyst, confidence=confidence)
     mine = next(account for account in book.accounts() if account.analyst == analyst)
     if as_json:
-        say_json({"answers": [one.to_json() for one in answers], "analyst": analyst, "left": str(mine.left)})
+        say_json(
+            {
+                "answers": [one.to_json() for one in answers],
+                "analyst": analyst,
+                "left": str(mine.left),
+                "paid": book.head.to_json(),
+            }
+        )
         return
     for one in answers:
         _show(one)

@@ -35,6 +35,7 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Make a verified release bundle from a plan."""
+    from sfumato.bundle.bundle_files import refuse_page
     from sfumato.bundle.signatures import Signer
     from sfumato.workflow.bundling import refuse_output
     from sfumato.workflow.kinds import kind_of
@@ -48,11 +49,11 @@ def release(
     wanted = kind_of(loaded).inside_page is not None and not no_inside
     page = (inside or output.with_name(f"{output.name}.inside.html")) if wanted else None
     refuse_output(output, page, force=force)
+    if page is not None:
+        refuse_page(page, force=force)
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
-        checked = made.write(output, force=force, signer=signer, work=work)
-        if page is not None:
-            made.write_inside(page, work=work)
+        checked = made.write(output, force=force, inside=page, signer=signer, work=work)
     if as_json:
         say_json({**summary(made, checked, output), "inside_report": None if page is None else str(page)})
     else:

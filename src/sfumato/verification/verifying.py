@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundle.bundle_files import SIGNATURE
 from sfumato.bundle.manifest import load, seal_holds
-from sfumato.bundle.signatures import SIGNATURE, Card, Signature, checked_signature
+from sfumato.bundle.signatures import Card, Signature, checked_signature
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
 from sfumato.bundle.stated_form import FAULTS
 from sfumato.data.table import Table

@@ -17,6 +17,7 @@ from sfumato.queries.questions import Question
 from sfumato.queries.session import Session
 from sfumato.queries.sql import parse_question
 from sfumato.workflow.loading import bounded, load_table, rows_or_none
+from sfumato.workflow.paying import opened
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.column_plan import ColumnPlan
 from sfumato.workflow.plan.plan import Plan
@@ -47,7 +48,7 @@ def session(plan: Plan, *, ledger: Ledger | str | Path, analyst: str, frame: obj
     return Session(
         (lambda: bounded(rows_or_none(plan, None), plan)) if table is None else table,
         domains=declared_domains(plan),
-        ledger=ledger,
+        ledger=opened(ledger),
         analyst=analyst,
     )
 

@@ -59,12 +59,24 @@ class Release:
         return [SEEDED] if self.plan.algorithm.seed is not None else []
 
     def write(
-        self, folder: str | Path, *, force: bool = False, signer: Signer | None = None, work: Work | None = None
+        self,
+        folder: str | Path,
+        *,
+        force: bool = False,
+        inside: str | Path | None = None,
+        signer: Signer | None = None,
+        work: Work | None = None,
     ) -> Verification:
-        """Write the bundle, signed if there is a signer: complete and verified from its bytes, or not at all."""
+        """Write the bundle: complete and verified from its bytes, or not at all; with ``inside``, that report too.
+
+        A ``signer`` signs it.
+        """
         from sfumato.workflow.walk import write
 
-        return write(self, folder, force=force, signer=signer, work=work)
+        return write(self, folder, force=force, inside=inside, signer=signer, work=work)
+
+    def about_to_appear(self, folder: Path) -> None:
+        """Whatever must be noted elsewhere before the verified bundle appears at its place."""
 
     def checked(self, folder: Path) -> Verification:
         """Put the bundle's files but for the report into an empty folder, and verify them from their bytes.

@@ -11,8 +11,10 @@ import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.identity.linkage import Links, link
+from sfumato.bundle.bundle_files import refuse_existing, refuse_page
 from sfumato.bundle.claims import titled
-from sfumato.data.files import write
+from sfumato.bundle.staging import write_whole
+from sfumato.data.files import rendered
 from sfumato.datasets.synthetic_patients import patients
 from sfumato.ground.errors import BundleError
 from sfumato.ground.work import Work
@@ -94,15 +96,11 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
     """Write the tour's files and take it."""
     table = patients(rows, seed=20)
     bundle = folder / "release"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write(table, folder / "patients.csv")
-        (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
-    except OSError as error:
-        raise BundleError(f"{folder} cannot be written: {error.strerror}") from error
+    _refuse_others(folder)
+    write_whole(folder / "plan.toml", PLAN)
+    write_whole(folder / "patients.csv", rendered(table, "patients.csv"))
     made = cast("TableRelease", release(Plan.parse(tomllib.loads(PLAN), folder=folder), work=work))
-    checked = made.write(bundle, force=True, work=work)
-    made.write_inside(folder / "inside.html", work=work)
+    checked = made.write(bundle, force=True, inside=folder / "inside.html", work=work)
     before = link(table, table, KNOWN)
     after = _attacked(made, table)
     tells = next(one for one in made.audit.findings if one.attack == Homogeneity.name)
@@ -117,6 +115,16 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
         told=tells.rate.value,
         guessed=tells.naive.value,
     )
+
+
+def _refuse_others(folder: Path) -> None:
+    """Refuse to write over files that an earlier tour did not make; its plan tells a tour's folder."""
+    plan = folder / "plan.toml"
+    taken = [name for name in ("plan.toml", "patients.csv") if (folder / name).exists()]
+    if taken and not (plan.is_file() and plan.read_bytes() == PLAN.encode()):
+        raise BundleError(f"{folder / taken[0]} exists and is not the tour's; name another folder with -o")
+    refuse_existing(folder / "release", force=True)
+    refuse_page(folder / "inside.html", force=True)
 
 
 def _attacked(made: TableRelease, register: pl.DataFrame) -> Links:

@@ -15,6 +15,7 @@ from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.signatures import Signer, sign
 from sfumato.bundle.staging import staged
 from sfumato.ground.errors import ClaimRefuted, PlanError
+from sfumato.ground.scratch import page_of
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
 from sfumato.workflow.bundling import formula_notes, refuse_key_inside, write_data, write_manifest, write_report
@@ -67,14 +68,24 @@ def release(
 
 
 def write(
-    made: Release, folder: str | Path, *, force: bool = False, signer: Signer | None = None, work: Work | None = None
+    made: Release,
+    folder: str | Path,
+    *,
+    force: bool = False,
+    inside: str | Path | None = None,
+    signer: Signer | None = None,
+    work: Work | None = None,
 ) -> Verification:
-    """Go on with a release: write, report and verify it from its bytes; a bundle appears whole or not at all."""
+    """Go on with a release: write, report and verify it from its bytes; a bundle appears whole or not at all.
+
+    With ``inside`` the steward's own report is written there, and appears together with the bundle. With a ``signer``
+    the bundle is signed.
+    """
     work, place = work or Work(), Path(folder)
     refuse_key_inside(made.plan, place)
     for note in formula_notes(made):
         work.notice(note)
-    with staged(place, force=force) as inner:
+    with staged(place, force=force, page=None if inside is None else Path(inside)) as inner:
         with work.stage("write"):
             body = write_data(made, inner)
         with work.stage("report"):
@@ -82,11 +93,14 @@ def write(
             write_manifest(inner, body)
             if signer is not None:
                 sign(inner, signer)
+            if inside is not None:
+                page_of(inner).write_text(made.report(inside=True, work=work), encoding="utf-8")
         with work.stage("verify"):
             checked = verify_written(inner, page=page, card=None if signer is None else signer.card)
         if not checked.holds:
             wrong = next(check for check in checked.checks if not check.holds)
             raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
+        made.about_to_appear(place)
     return replace(checked, folder=place.name)
 
 

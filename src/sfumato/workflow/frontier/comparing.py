@@ -6,7 +6,6 @@ again as a bundle.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from sfumato.ground.errors import (
     EXIT_REFUTED,
     PlanError,
 )
+from sfumato.ground.scratch import temporary
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
 from sfumato.workflow.bundling import refuse_output
@@ -149,8 +149,8 @@ def _original(first: Point, store: Store) -> Record:
     name = f"original-{store.key(tree)}"
     found = store.load(name)
     if found is None:
-        with tempfile.TemporaryDirectory(prefix="sfumato-") as place:
-            task = Task(tree=tree, folder=store.sources, data=store.data, scratch=Path(place))
+        with temporary("frontier") as place:
+            task = Task(tree=tree, folder=store.sources, data=store.data, scratch=place)
             found = originals(task)
         store.save(name, found)
     return found
@@ -162,8 +162,8 @@ def _on_disk(plan: Plan, frame: object) -> Iterator[Plan]:
     if frame is None:
         yield plan
         return
-    with tempfile.TemporaryDirectory(prefix="sfumato-") as place:
-        path = Path(place) / "frame.parquet"
+    with temporary("frontier") as place:
+        path = place / "frame.parquet"
         from_frame(frame, missing=plan.input.missing).frame.write_parquet(path)
         stored = replace(plan.input, path=str(path.resolve()), names=(), trim=False)
         yield replace(plan, format=plan.output_format, input=stored)

@@ -14,11 +14,11 @@ from sfumato.bundle.staging import write_whole
 from sfumato.data.formulas import escaped_text
 from sfumato.version import __version__
 from sfumato.workflow.frontier.points import Point, shown
+from sfumato.workflow.frontier.store import FIGURES, PAGE, TABLE
 
 if TYPE_CHECKING:
     from sfumato.workflow.frontier.comparing import Frontier
 
-PAGE, TABLE, FIGURES = "frontier.html", "points.csv", "points.json"
 NOTE = "Computed from unreleased data: for the steward only, not for publication."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import tempfile
+import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -14,6 +14,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sfumato.ground.deferring import STOPS
+from sfumato.ground.errors import EXIT_INTERRUPTED
+from sfumato.ground.scratch import temporary
 from sfumato.ground.work import Work
 from sfumato.workflow.frontier.point import Task, compute, ended, forget
 from sfumato.workflow.frontier.points import Point
@@ -46,14 +49,14 @@ def _made(missing: deque[Point], store: Store, jobs: int, work: Work) -> Generat
     """The missing points as they are finished; none is begun when time is up."""
     if not missing or work.expired:
         return
-    with tempfile.TemporaryDirectory(prefix="sfumato-") as place:
+    with temporary("frontier") as place:
         if jobs > 1:
             forget()
-            yield from _in_processes(missing, store, Path(place), jobs, work)
+            yield from _in_processes(missing, store, place, jobs, work)
             return
         while missing and not work.expired:
             point = missing.popleft()
-            yield point, compute(_task(point, store, Path(place)))
+            yield point, compute(_task(point, store, place))
 
 
 def _in_processes(
@@ -95,15 +98,24 @@ def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
-            process.terminate()
+            process.kill()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _deaf() -> None:
-    """An interrupt is the parent's to handle."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Whoever stops the work tells the parent, and it ends its processes; where it was killed, they end themselves."""
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(EXIT_INTERRUPTED)
 
 
 def _task(point: Point, store: Store, scratch: Path) -> Task:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from sfumato.bundle.staging import MANIFEST, sha256, write_whole
 from sfumato.ground.errors import BundleError
 from sfumato.ground.opening import read_text
+from sfumato.ground.scratch import clear, is_scratch
 from sfumato.ground.strict_json import read_json
 from sfumato.utility.accuracy import MOST_ROWS, STUDY
 from sfumato.version import __version__
@@ -21,7 +23,9 @@ from sfumato.workflow.plan.frontier_plan import Tree
 RECORD = 1
 """The form of a point's file."""
 POINTS = "points"
+PAGE, TABLE, FIGURES = "frontier.html", "points.csv", "points.json"
 _FILES = ("file", "population")
+_NAMED = re.compile(r"(point|original)-[0-9a-f]{24}\.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +70,28 @@ def check_folder(folder: Path) -> None:
         raise BundleError(f"{folder} is no folder; name another one with -o")
     if (folder / MANIFEST).exists():
         raise BundleError(f"{folder} is a release bundle; figures of the original must not lie in it")
+    for place in (folder.parent, folder, folder / POINTS):
+        clear(place)
     if folder.exists() and any(folder.iterdir()) and not (folder / POINTS).is_dir():
         raise BundleError(f"{folder} exists and is no frontier (it has no {POINTS}); name another folder with -o")
+    _refuse_others(folder)
     parent = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")
+
+
+def _refuse_others(folder: Path) -> None:
+    """Refuse a folder whose points, or whose files with the names of ours, a frontier did not make."""
+    inside = sorted((folder / POINTS).iterdir()) if (folder / POINTS).is_dir() else []
+    records = [path for path in inside if _NAMED.fullmatch(path.name)]
+    strange = [path for path in inside if path not in records and not is_scratch(path)]
+    if not records:
+        strange += [folder / name for name in (PAGE, TABLE, FIGURES) if (folder / name).exists()]
+    if strange:
+        told = strange[0].relative_to(folder)
+        raise BundleError(
+            f"{folder} exists and is no frontier: '{told}' is no file of one; name another folder with -o"
+        )
 
 
 def digest(path: Path) -> str:

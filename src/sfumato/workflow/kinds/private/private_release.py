@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.budget.accountants import epsilon_of
+from sfumato.budget.chain import Head
 from sfumato.budget.events import Event
+from sfumato.budget.ledger import Ledger
+from sfumato.bundle.bundle_files import MANIFEST
 from sfumato.publish.noisy_table import NoisyTable
 from sfumato.verification.private_checks import OBSERVED
+from sfumato.workflow.paying import refuse_rolled_back
 from sfumato.workflow.released import Release
 
 if TYPE_CHECKING:
@@ -27,6 +32,8 @@ class PrivateRelease(Release):
     """The declared leaves of every column, or the cells of its grid, by code."""
     outcome: NoisyTable
     """What the algorithm gave."""
+    charge: tuple[Ledger, int] | None = None
+    """The ledger that paid for it and the number of the charge, if one did."""
 
     @property
     def epsilon(self) -> Fraction:
@@ -37,6 +44,18 @@ class PrivateRelease(Release):
     def event(self) -> Event:
         """Where every part of epsilon went."""
         return self.outcome.event
+
+    @property
+    def paid(self) -> Head | None:
+        """The event of the ledger that paid for it: what the manifest cites."""
+        return None if self.charge is None else self.charge[0].receipt(self.charge[1])
+
+    def about_to_appear(self, folder: Path) -> None:
+        """The ledger must hold what a bundle cites that is replaced here; and it notes where this one lies."""
+        if self.charge is not None:
+            ledger, charge = self.charge
+            refuse_rolled_back(ledger, [folder] if (folder / MANIFEST).exists() else [])
+            ledger.note_bundle(folder, charge)
 
     @property
     def marks(self) -> list[str]:

@@ -12,7 +12,6 @@ import polars as pl
 
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import Pure
-from sfumato.budget.ledger import Ledger
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
@@ -27,6 +26,7 @@ from sfumato.workflow.kinds.private.private_plan import epsilon_of_plan, private
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
 from sfumato.workflow.loading import bounded, rows_or_none
+from sfumato.workflow.paying import opened
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -35,7 +35,7 @@ def begin(asked: Asked) -> Asked:
     plan, epsilon = asked.plan, epsilon_of_plan(asked.plan)
     if "ledger" not in plan.privacy:
         return asked
-    ledger = Ledger(plan.folder / str(plan.privacy["ledger"]))
+    ledger = opened(plan.folder / str(plan.privacy["ledger"]))
     analyst = str(plan.privacy.get("analyst", "release"))
     return replace(
         asked, charge=(ledger, ledger.reserve(analyst, Pure(epsilon=epsilon, what="release"), what="release"))
@@ -81,6 +81,7 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Priv
         algorithm=found.algorithm,
         why=found.why,
         like=asked.like,
+        charge=asked.charge,
     )
 
 

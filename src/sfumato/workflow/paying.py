@@ -1,0 +1,77 @@
+"""Whether a ledger still holds what bundles say it paid for: one that was put back from an old copy does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from sfumato.budget.chain import Head
+from sfumato.budget.ledger import Ledger
+from sfumato.bundle.bundle_files import MANIFEST, sealed_manifest
+from sfumato.ground.errors import BudgetError, BundleError
+
+MOST_FOLDERS = 1000
+"""So many folders beside the known bundles are looked into."""
+
+
+def opened(ledger: Ledger | str | Path) -> Ledger:
+    """A ledger that holds every event that the bundles cite which it knows, and those beside them."""
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    refuse_rolled_back(book, [folder for folder, _ in citing(book)])
+    return book
+
+
+def citing(ledger: Ledger) -> Iterator[tuple[Path, Head]]:
+    """The bundles that cite a ledger, among those that it noted when they were made and the folders beside them."""
+    beside = (found for parent in dict.fromkeys(one.parent for one in ledger.bundles()) for found in _folders(parent))
+    for _, folder in zip(range(MOST_FOLDERS), beside, strict=False):
+        if _names(folder, ledger.head.ledger):
+            try:
+                cited = cited_by(folder)
+            except BundleError:
+                continue
+            if cited is not None and cited.ledger == ledger.head.ledger:
+                yield folder, cited
+
+
+def cited_by(folder: Path) -> Head | None:
+    """The event that a bundle says it was paid by; None where it cites no ledger."""
+    try:
+        told = sealed_manifest(folder).get("paid")
+        return None if told is None else Head.from_json(told)
+    except (OSError, ValueError) as error:
+        raise BundleError(f"{folder} is no bundle of sfumato: {error}") from error
+
+
+def refuse_rolled_back(ledger: Ledger, bundles: Iterable[Path], *, must_cite: bool = False) -> list[tuple[Path, Head]]:
+    """Refuse a ledger that does not hold what a bundle cites; gives the bundles that cite it."""
+    found = []
+    for folder in bundles:
+        cited = cited_by(folder)
+        if cited is None or cited.ledger != ledger.head.ledger:
+            if must_cite:
+                whom = "no ledger" if cited is None else "another ledger"
+                raise BudgetError(f"{folder} cites {whom}: {ledger.path} did not pay for it")
+            continue
+        if not ledger.holds(cited):
+            raise BudgetError(
+                f"the ledger was rolled back: {folder} cites event {cited.event}, which {ledger.path} does not hold; "
+                "put its newer copy back, for this one has forgotten charges"
+            )
+        found.append((folder, cited))
+    return found
+
+
+def _folders(parent: Path) -> list[Path]:
+    try:
+        return sorted(path for path in parent.iterdir() if (path / MANIFEST).is_file())
+    except OSError:
+        return []
+
+
+def _names(folder: Path, ledger: str) -> bool:
+    """Whether a manifest mentions the ledger at all: most do not, and need not be read as JSON."""
+    try:
+        return ledger.encode() in (folder / MANIFEST).read_bytes()
+    except OSError:
+        return False
