@@ -185,6 +185,14 @@ def _circle(folder: Path) -> Any:
     return sf.attack(_bundle(folder, "private", bend), seeds.TABLE, trials=20, seed=1)
 
 
+@case("an attack on a tree of another form", "not of the form that this version writes")
+def _other_tree(folder: Path) -> Any:
+    def bend(manifest: Any) -> None:
+        manifest["domains"]["columns"]["zip"]["nodes"][0][1] = []
+
+    return sf.attack(_bundle(folder, "private", bend), seeds.TABLE, trials=20, seed=1)
+
+
 @case("an attack with distinct l = 3 and no k", "")
 def _distinct(folder: Path) -> Any:
     tree = {**seeds.TREES["table"], "privacy": {"l_diversity": {"kind": "distinct", "l": 3}}}
