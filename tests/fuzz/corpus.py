@@ -258,6 +258,13 @@ def _bytes(folder: Path) -> Any:
     return sf.release(sf.Plan.parse(seeds.TREES["table"], folder=_laid(folder)), frame)
 
 
+@case("a text that begins like a Parquet file", "is not a valid parquet file")
+def _begins(folder: Path) -> Any:
+    laid = _laid(folder)
+    _file(laid, "t.csv", "PAR1agePAR1z")
+    return sf.release(sf.Plan.parse(seeds.TREES["private"], folder=laid))
+
+
 @case("a question with half a character", "half a character")
 def _half(folder: Path) -> Any:
     return parse_question("SELECT COUNT(*) WHERE a = '\udcb0'")
