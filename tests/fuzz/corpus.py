@@ -171,7 +171,7 @@ def _link_out(folder: Path) -> Any:
     return sf.verify(bundle)
 
 
-@case("an attack on an empty manifest", "not of the form that this version writes")
+@case("an attack on an empty manifest", "schema version 1 is not known")
 def _empty_manifest(folder: Path) -> Any:
     _file(folder, "manifest.json", '{"schema": 1}')
     return sf.attack(folder, seeds.TABLE)
@@ -181,6 +181,14 @@ def _empty_manifest(folder: Path) -> Any:
 def _circle(folder: Path) -> Any:
     def bend(manifest: Any) -> None:
         manifest["domains"]["columns"]["zip"]["nodes"] = [["Any", 1], ["10x", 0], ["101", 1]]
+
+    return sf.attack(_bundle(folder, "private", bend), seeds.TABLE, trials=20, seed=1)
+
+
+@case("an attack on a tree of another form", "not of the form that this version writes")
+def _other_tree(folder: Path) -> Any:
+    def bend(manifest: Any) -> None:
+        manifest["domains"]["columns"]["zip"]["nodes"][0][1] = []
 
     return sf.attack(_bundle(folder, "private", bend), seeds.TABLE, trials=20, seed=1)
 
@@ -248,6 +256,13 @@ def _untold(folder: Path) -> Any:
 def _bytes(folder: Path) -> Any:
     frame = seeds.TABLE.with_columns(zip=pl.lit(b"\xff"))
     return sf.release(sf.Plan.parse(seeds.TREES["table"], folder=_laid(folder)), frame)
+
+
+@case("a text that begins like a Parquet file", "is not a valid parquet file")
+def _begins(folder: Path) -> Any:
+    laid = _laid(folder)
+    _file(laid, "t.csv", "PAR1agePAR1z")
+    return sf.release(sf.Plan.parse(seeds.TREES["private"], folder=laid))
 
 
 @case("a question with half a character", "half a character")

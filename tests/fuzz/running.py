@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import resource
@@ -107,8 +108,10 @@ def _worker(at: int, end: int, seed: int, folder: Path, tally: Tally) -> int:
     """One worker process, as far as it comes; the number of the input that is next."""
     command = [sys.executable, "-m", "tests.fuzz", "--worker", str(at), str(end), str(seed), str(folder)]
     alone = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-    with (folder / "stderr").open("wb") as err:
-        worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True, env={**os.environ, **alone})
+    with (
+        (folder / "stderr").open("wb") as err,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True, env={**os.environ, **alone}) as worker,
+    ):
         assert worker.stdout is not None
         begun: dict[str, Any] | None = None
         for text in worker.stdout:
@@ -144,10 +147,12 @@ def work(first: int, end: int, seed: int, folder: Path) -> None:
         name, files = made_input(seed, number, stock)
         about = {"number": number, "target": name, "seconds": 0.0, "peak": 0}
         signal.alarm(SECONDS)
+        faulthandler.dump_traceback_later(SECONDS + 30, exit=True)  # where no signal is heard: in compiled code
         print(json.dumps({**about, "end": "begun"}), file=out)
         began = time.monotonic()
         ending, detail = one(name, files, folder / "input")
         signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
         took, peak = time.monotonic() - began, max(_held() - held, 0)
         if ending not in ("done", "refused"):
             keep(files, folder / "faults" / f"{name}-{seed}-{number}", detail)

@@ -155,6 +155,21 @@ class Listed:
         return next((fault for fault in faults if fault), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A list of so many values, each of a form of its own."""
+
+    forms: tuple[Form, ...]
+    """The forms, in order."""
+
+    def fault(self, value: Any, path: str) -> str | None:
+        """As every form."""
+        if not isinstance(value, list) or len(value) != len(self.forms):
+            return _wrong(path, f"a list of {len(self.forms)}", value)
+        pairs = enumerate(zip(self.forms, value, strict=True))
+        return next((fault for place, (form, one) in pairs if (fault := form.fault(one, f"{path}/{place}"))), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
     """A table with free keys and values of one form."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, Maybe, OneOf, Record, Text, Whole
+from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, Maybe, OneOf, Record, Row, Text, Whole
 from sfumato.bundle.manifest_parts import (
     ATTACK,
     CLAIM,
@@ -29,6 +28,7 @@ from sfumato.data.table import KINDS
 TABLE = Record(
     needed={
         **COMMON,
+        "kind": Exactly("table"),
         "data": Record(
             needed={
                 **DATA,
@@ -92,6 +92,7 @@ TABLE = Record(
 ITEMS = Record(
     needed={
         **COMMON,
+        "kind": Exactly("items"),
         "data": Record(
             needed={
                 **DATA,
@@ -145,12 +146,13 @@ class _Event:
 _DOMAIN = Either(
     (
         Record(needed={"kind": Exactly("number"), "low": NUMBER, "high": NUMBER, "grid": NUMBER}),
-        Record(needed={"kind": OneOf(("tree", "set")), "nodes": Listed(of=Listed(of=Either((NAME, Whole(low=-1)))))}),
+        Record(needed={"kind": OneOf(("tree", "set")), "nodes": Listed(of=Row((NAME, Whole(low=-1))))}),
     )
 )
 PRIVATE = Record(
     needed={
         **COMMON,
+        "kind": Exactly("private"),
         "data": Record(
             needed={
                 **DATA,
@@ -193,12 +195,13 @@ PRIVATE = Record(
 )
 """A differentially private release."""
 
-FORMS: Mapping[str, Record] = MappingProxyType({"table": TABLE, "items": ITEMS, "private": PRIVATE})
-"""By kind."""
+FORMS = (TABLE, ITEMS, PRIVATE)
+"""One for each kind."""
 
 
 def fault_of(manifest: Mapping[str, Any]) -> str | None:
     """What is wrong with the form of a manifest; None where nothing is."""
-    kind = manifest.get("kind")
-    form = FORMS.get(kind) if isinstance(kind, str) else None
-    return (form or Record(needed=COMMON)).fault(manifest, "")
+    for form in FORMS:
+        if form.needed["kind"].fault(manifest.get("kind"), "kind") is None:
+            return form.fault(manifest, "")
+    return Record(needed=COMMON).fault(manifest, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sfumato.data.table import KINDS, Kind
@@ -47,9 +48,14 @@ class Apart:
         return {"group": self.group, "column": self.column.name, "type": self.column.kind}
 
 
-def count_column(sensitive: str) -> str:
-    """The column of the sensitive table that counts: another name than that of the sensitive column."""
-    return "count" if sensitive != "count" else "rows"
+def count_column(*others: str) -> str:
+    """What a column that counts is called: another name than that of the columns beside it.
+
+    >>> count_column("disease"), count_column("count"), count_column("count", "rows")
+    ('count', 'rows', 'count_2')
+    """
+    names = chain(("count", "rows"), (f"count_{n}" for n in range(2, len(others) + 3)))
+    return next(name for name in names if name not in others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -25,7 +25,7 @@ def new(
     if as_json:
         say_json({"key": str(path), "card": str(card), "name": name, "fingerprint": signer.card.fingerprint})
         return
-    say(f"{path} is the key of {name}: keep it secret, apart from releases, with a copy in a safe place.")
+    say(f"{path} is the key of {name}: keep it secret, apart from releases, with a copy elsewhere.")
     say(f"{card} is the card: hand it out. Its fingerprint is {signer.card.fingerprint}; let others compare it.")
     say(f"Next: sfumato release PLAN --sign {path}; others: sfumato verify BUNDLE --signer {card}")
 

@@ -45,7 +45,7 @@ def read(
         options = {"delimiter": delimiter, "quote": quote, "encoding": codec, "header": header}
         frame = kind.read(data, {"where": where, "names": names, "trim": trim, **options})
     else:
-        frame = _typed(data, kind, names=names, trim=trim, where=where)
+        frame = typed_frame(data, kind, names=names, trim=trim, where=where)
     if not frame.height:
         raise DataError(f"{where}: the file has a header (columns: {frame.width}) but no rows; at least one is needed")
     return Table(frame=frame, source=Path(path).name, missing=marks)
@@ -145,7 +145,7 @@ def _unzipped(data: bytes, *, where: str) -> bytes:
         raise DataError(f"{where}: is not a complete gzip file ({fault}); fetch or compress it again") from None
 
 
-def _typed(data: bytes, kind: Format, *, names: Sequence[str] | None, trim: bool, where: str) -> pl.DataFrame:
+def typed_frame(data: bytes, kind: Format, *, names: Sequence[str] | None, trim: bool, where: str) -> pl.DataFrame:
     """The frame in a file whose cells have types."""
     try:
         frame = kind.read(data, {"where": where})

@@ -35,6 +35,7 @@ PEOPLE = "all rows of one {unit} added or removed, at most {most} of which are u
 OBSERVED = "domains were read off the private table: this release is NOT differentially private, for studies only"
 """The warning of a release whose domains are not declared."""
 COUNT = "count"
+"""The role of the column that counts."""
 """The column of counts, and its role."""
 _FOR_COUNTS = ("epsilon of the counts", "epsilon of one marginal")
 _SCALE = "scale of the noise of a count"
@@ -90,8 +91,9 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     yield _searched(manifest, check)
     yield from _planned(manifest, roles, check)
     yield from _labels(manifest, table, roles, check)
-    if COUNT in roles:
-        yield _counts(table, check)
+    counts = counts_of(manifest)
+    if counts is not None:
+        yield _counts(table.frame[counts], check)
 
 
 def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
@@ -119,6 +121,11 @@ def _parts(event: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
         yield from _parts(part)
 
 
+def counts_of(manifest: Mapping[str, Any]) -> str | None:
+    """The column that counts, where rows stand for several records."""
+    return next((str(column["name"]) for column in manifest["data"]["columns"] if column["role"] == COUNT), None)
+
+
 def rows_of_one(source: Mapping[str, Any]) -> int:
     """How many rows of one person a mechanism is given: what it spends for a row, a person costs so many times."""
     return int(source.get("rows_per_unit", 1)) if source.get("unit") is not None else 1
@@ -137,7 +144,8 @@ def _planned(manifest: Mapping[str, Any], roles: Mapping[str, str], check: Calla
         yield check(what="roles of the columns", holds=False, detail="the plan has no columns")
         return
     planned = {name: spec["role"] for name, spec in columns.items() if spec["role"] in _PUBLISHED}
-    odd = [name for name, role in roles.items() if role != planned.get(name, COUNT if name == COUNT else None)]
+    odd = [name for name, role in roles.items() if role != planned.get(name, COUNT)]
+    odd += [name for name, role in roles.items() if role == COUNT][1:]
     detail = "as planned" if not odd else f"not as planned: {', '.join(odd)}"
     yield check(what="roles of the columns", holds=not odd, detail=detail)
     if not manifest["marks"]:
@@ -156,9 +164,9 @@ def _declared(spec: Mapping[str, Any], name: str, domains: Mapping[str, Any]) ->
     return bool(spec.get("values"))
 
 
-def _counts(table: Table, check: Callable[..., Any]) -> Any:
+def _counts(counts: pl.Series, check: Callable[..., Any]) -> Any:
     """Every count is a whole number that is not negative."""
-    cells = table.frame[COUNT].cast(pl.String).fill_null("nothing")
+    cells = counts.cast(pl.String).fill_null("nothing")
     wrong = cells.filter(~cells.str.contains(r"^[0-9]{1,18}$")).head(3).to_list()
     detail = f"no count: {', '.join(wrong)}" if wrong else f"{len(cells)} counts"
     return check(what="no count is negative", holds=not wrong, detail=detail)
@@ -170,7 +178,7 @@ def _labels(
     """Every label is a node, a set of nodes or an interval of the declared domain; every class is declared."""
     domains = manifest["domains"]
     for name, role in roles.items():
-        if role == COUNT and name == COUNT:
+        if role == COUNT:
             continue
         cells = table.frame[name].cast(pl.String)
         found = set(cells.drop_nulls().unique().to_list())

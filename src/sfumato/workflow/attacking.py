@@ -22,7 +22,7 @@ from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
-from sfumato.bundle.stated_form import FAULTS
+from sfumato.bundle.stated_form import FAULTS, stated_form
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError, listed, nearest
@@ -177,7 +177,7 @@ def attack(
     theirs = None if control is None else _table(control, plan)
     manifest = untouched(Path(folder))
     table = _table(original, plan)
-    with _bundle_at_fault(Path(folder)):
+    with stated_form(Path(folder)):
         subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     chance = Chance(seed=seed)

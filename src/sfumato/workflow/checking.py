@@ -18,7 +18,6 @@ from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan_checks import plan_checks
-from sfumato.workflow.remaking import made_again
 
 
 def verify(folder: str | Path, *, signer: Card | str | Path | None = None) -> Verification:
@@ -39,6 +38,8 @@ def verify_again(
     work: Work | None = None,
 ) -> Verification:
     """Verify a bundle and make it again from the original and the plan; for the steward, who has both."""
+    from sfumato.workflow.remaking import made_again
+
     found = verify(folder, signer=signer)
     manifest = load(Path(folder) / MANIFEST, sealed=False)
     more = tuple(made_again(Path(folder), manifest, plan, original, work or Work()))

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.bundle.published import MARKERS
-from sfumato.data.files import content, read
-from sfumato.data.formats import arrow_frame, parquet_frame
+from sfumato.data.files import content, read, typed_frame
+from sfumato.data.formats import FORMATS
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.describe.hierarchy import TOP
@@ -82,8 +82,8 @@ def _header(plan: Plan, path: Path) -> pl.DataFrame:
     source = plan.input
     data = content(path, where=str(path), empty=True)
     if data.startswith((b"PAR1", b"ARROW1")):
-        made = parquet_frame(data) if data.startswith(b"PAR1") else arrow_frame(data)
-        return made.rename(dict(zip(made.columns, source.names or made.columns, strict=True)))
+        kind = next(one for one in FORMATS if one.name == ("parquet" if data.startswith(b"PAR1") else "arrow"))
+        return typed_frame(data, kind, names=source.names or None, trim=source.trim, where=str(path))
     names: Sequence[str] = source.names
     if not names and source.header:
         first = read_file(

@@ -12,7 +12,7 @@ from sfumato.budget.events import from_json, to_json
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
 from sfumato.report.private.private_page import PrivateFacts, ledger_lines, render
-from sfumato.verification.private_checks import COUNT
+from sfumato.verification.private_checks import counts_of
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 
@@ -24,7 +24,7 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
 
 def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> PrivateFacts:
     """Everything that the report of a private bundle shows."""
-    rows = tables["data"].frame
+    rows, counts = tables["data"].frame, counts_of(manifest)
     return PrivateFacts(
         made=manifest["made"],
         version=manifest["sfumato"],
@@ -36,13 +36,13 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
         steps=tuple(manifest["recoding"]["steps"]),
         effort=manifest["search"],
         marks=tuple(manifest["marks"]),
-        columns=tuple((name, _counted(rows, name)) for name in rows.columns if name != COUNT),
+        columns=tuple((name, _counted(rows, name, counts)) for name in rows.columns if name != counts),
     )
 
 
-def _counted(rows: pl.DataFrame, name: str) -> tuple[tuple[str, int], ...]:
+def _counted(rows: pl.DataFrame, name: str, counts: str | None) -> tuple[tuple[str, int], ...]:
     """Released rows per label."""
-    weights = pl.col(COUNT).cast(pl.Int64).sum() if COUNT in rows.columns else pl.len()
+    weights = pl.len() if counts is None else pl.col(counts).cast(pl.Int64).sum()
     found = rows.group_by(name, maintain_order=True).agg(weights.cast(pl.Int64).alias("rows of the label"))
     return tuple((str(label), int(many)) for label, many in found.iter_rows())
 

@@ -6,9 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.budget.events import exactly
-from sfumato.describe.roles import Role
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
-from sfumato.verification.private_checks import COUNT
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.plan.column_plan import refuse_guarded
@@ -25,8 +23,6 @@ def check(plan: Plan) -> None:
     """Refuse unknown names and options, before anything is paid."""
     private_algorithm(plan)
     refuse_guarded(plan.columns, "a private release")
-    if COUNT in plan.columns and plan.columns[COUNT].role in (Role.QUASI, Role.TARGET):
-        raise PlanError(f"columns.{COUNT}: a private release calls its counts so; rename the column")
 
 
 def epsilon_of_plan(plan: Plan) -> Fraction:

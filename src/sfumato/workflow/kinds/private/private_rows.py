@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sfumato.bundle.published import count_column
 from sfumato.ground.errors import ParameterError
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
-from sfumato.verification.private_checks import COUNT
 
 MOST_ROWS = 50_000_000
 """More noisy records than this are published as counts only."""
@@ -48,4 +48,5 @@ def released_rows(found: NoisyTable, table: PrivateTable, *, counts: bool) -> pl
     ]
     if table.target_name is not None:
         cells.append(pl.Series(table.target_name, list(table.classes), dtype=pl.String).gather(classes))
-    return pl.DataFrame([*cells, *([pl.Series(COUNT, many)] if counts else [])])
+    name = count_column(*(column.name for column in cells))
+    return pl.DataFrame([*cells, *([pl.Series(name, many)] if counts else [])])

@@ -14,7 +14,7 @@ from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.data.table import Column, Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.errors import BundleError, unknown_column
-from sfumato.verification.private_checks import COUNT
+from sfumato.verification.private_checks import counts_of
 from sfumato.verification.released_file import read_released
 
 MOST_ROWS = 2_000_000
@@ -25,7 +25,7 @@ def private_subject(
     folder: Path, manifest: Mapping[str, Any], original: Table, *, control: Table | None, plan: object
 ) -> Subject:
     """The released rows, one for each count, with what their labels cover by the declared trees."""
-    rows = _records(read_released(folder / str(manifest["data"]["file"]), manifest).frame)
+    rows = _records(read_released(folder / str(manifest["data"]["file"]), manifest).frame, counts_of(manifest))
     roles = {str(one["name"]): str(one["role"]) for one in manifest["data"]["columns"]}
     quasi = tuple(name for name, role in roles.items() if role == "quasi")
     target = tuple(name for name, role in roles.items() if role == "target")
@@ -56,14 +56,14 @@ def private_subject(
     )
 
 
-def _records(rows: pl.DataFrame) -> pl.DataFrame:
-    """A row for each count."""
-    if COUNT not in rows.columns:
+def _records(rows: pl.DataFrame, name: str | None) -> pl.DataFrame:
+    """A row for each count, where a column counts."""
+    if name is None:
         return rows
-    counts = rows[COUNT].cast(pl.Int64).to_numpy()
+    counts = rows[name].cast(pl.Int64).to_numpy()
     if counts.sum() > MOST_ROWS:
         raise BundleError(f"the counts add up to {counts.sum():,} rows, more than the {MOST_ROWS:,} that are attacked")
-    return rows.drop(COUNT)[np.repeat(np.arange(rows.height), np.maximum(counts, 0))]
+    return rows.drop(name)[np.repeat(np.arange(rows.height), np.maximum(counts, 0))]
 
 
 def _coverage(cells: pl.Series, column: Column, domain: Mapping[str, Any], control: Table | None) -> Coverage:
