@@ -185,7 +185,7 @@ def _circle(folder: Path) -> Any:
     return sf.attack(_bundle(folder, "private", bend), seeds.TABLE, trials=20, seed=1)
 
 
-@case("an attack on a tree of another form", "not of the form that this version writes")
+@case("an attack on a tree of another form", "must be a whole number")
 def _other_tree(folder: Path) -> Any:
     def bend(manifest: Any) -> None:
         manifest["domains"]["columns"]["zip"]["nodes"][0][1] = []

@@ -19,7 +19,7 @@ from sfumato.ground.work import Work
 from sfumato.publish.anatomy import Anatomy
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.table.preparing import prepare
-from sfumato.workflow.kinds.table.table_content import facts
+from sfumato.workflow.kinds.table.table_content import exact_facts
 from tests.weights import examples
 
 PATIENTS = pl.DataFrame(
@@ -63,7 +63,7 @@ def test_two_tables_and_nothing_beside(bundle: Path):
 
 def test_the_report_compares_with_the_original_as_it_was():
     frame = pl.concat([PATIENTS, PATIENTS])
-    shown = facts(sf.release(plan(), frame), inside=True)
+    shown = exact_facts(sf.release(plan(), frame))
     assert shown.risk_before.prosecutor == 0.5
     assert shown.risk_after.prosecutor == 0.5
 

@@ -201,7 +201,7 @@ FORMS = (TABLE, ITEMS, PRIVATE)
 
 def fault_of(manifest: Mapping[str, Any]) -> str | None:
     """What is wrong with the form of a manifest; None where nothing is."""
-    for form in FORMS:
-        if form.needed["kind"].fault(manifest.get("kind"), "kind") is None:
-            return form.fault(manifest, "")
-    return Record(needed=COMMON).fault(manifest, "")
+    if "kind" not in manifest:
+        return "the manifest has no 'kind'"
+    fault = COMMON["kind"].fault(manifest["kind"], "kind")
+    return fault or next(form.fault(manifest, "") for form in FORMS if form.needed["kind"] == Exactly(manifest["kind"]))

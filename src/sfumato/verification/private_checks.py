@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -14,18 +13,15 @@ import polars as pl
 
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import from_json
-from sfumato.data.files import read
-from sfumato.data.formats import parquet_frame
 from sfumato.data.table import Table
 from sfumato.describe.domains import DECLARING
 from sfumato.describe.spans import Ends, read_interval
 from sfumato.describe.taxonomy import TOP
-from sfumato.ground.opening import read_text, read_whole
 from sfumato.verification.checks import Check
 from sfumato.verification.consistency import algorithm_fits
 from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
-from sfumato.verification.released_file import as_meant, formulas_escaped
+from sfumato.verification.released_file import formulas_escaped, read_released
 from sfumato.verification.verifying import same_columns, shape
 
 DIFFERENTIAL = "differential-privacy"
@@ -45,24 +41,11 @@ _ROLES = {*_PUBLISHED, COUNT}
 
 def private_checks(folder: Path, manifest: Mapping[str, Any], path: Path) -> Iterable[Check]:
     """The checks of a differentially private release."""
-    table = as_meant(_noisy(path), manifest)
+    table = read_released(path, manifest)
     yield from formulas_escaped(manifest, [path])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
         yield from _stated(manifest, table, Check)
-
-
-def _noisy(path: Path) -> Table:
-    """The rows of a private release, of which there may be none: noise can take away the last one."""
-    if path.suffix == ".parquet":
-        frame = parquet_frame(read_whole(path))
-        return read(path) if frame.height else Table(frame=frame)
-    if path.suffix != ".csv":
-        return read(path)
-    head, _, rows = read_text(path).partition("\n")
-    if rows.strip():
-        return read(path, delimiter=",")
-    return Table(frame=pl.DataFrame(schema=dict.fromkeys(next(csv.reader([head]), []), pl.String)))
 
 
 def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]) -> Iterable[Any]:

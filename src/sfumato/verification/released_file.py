@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from sfumato.data.csv_files import parse_csv
 from sfumato.data.files import read
+from sfumato.data.formats import parquet_frame
 from sfumato.data.formulas import formula_columns, unescaped
 from sfumato.data.table import Table
 from sfumato.ground.errors import listed
+from sfumato.ground.opening import read_text, read_whole
 from sfumato.verification.checks import Check
 
 
@@ -21,13 +26,22 @@ def is_escaped(manifest: Mapping[str, Any]) -> bool:
 
 
 def read_released(path: Path, manifest: Mapping[str, Any], missing: Sequence[str] = ()) -> Table:
-    """The rows of a data file."""
-    return as_meant(read(path, missing=tuple(missing), delimiter="," if path.suffix == ".csv" else None), manifest)
-
-
-def as_meant(table: Table, manifest: Mapping[str, Any]) -> Table:
-    """Rows as they were before they were escaped, if they were."""
+    """The rows of a data file, as they were before they were escaped against spreadsheets."""
+    table = _empty(path) if manifest["data"]["rows"] == 0 else None
+    if table is None:
+        table = read(path, missing=tuple(missing), delimiter="," if path.suffix == ".csv" else None)
     return replace(table, frame=unescaped(table.frame)) if is_escaped(manifest) else table
+
+
+def _empty(path: Path) -> Table | None:
+    """The columns of a file without rows, for noise can take away the last one; None where there are rows."""
+    if path.suffix == ".parquet":
+        frame = parquet_frame(read_whole(path))
+        return None if frame.height else Table(frame=frame)
+    head, _, rows = read_text(path).partition("\n")
+    if rows.strip():
+        return None
+    return Table(frame=pl.DataFrame(schema=dict.fromkeys(next(csv.reader([head]), []), pl.String)))
 
 
 def formulas_escaped(manifest: Mapping[str, Any], paths: Iterable[Path]) -> Iterable[Check]:

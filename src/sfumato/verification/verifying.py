@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -71,20 +72,24 @@ def _checks(folder: Path, manifest: dict[str, Any], reader: Reader, signature: S
     if signature.checked:
         yield Check(what="signature", holds=signature.holds, detail=signature.told)
     yield same("bytes of the data file", sha256(path), data["sha256"])
-    yield from reader.plan(manifest)
-    yield from reader.checks(manifest)(folder, manifest, path)
+    held = True
+    for one in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, path)):
+        held = held and (isinstance(one, Remark) or one.holds)
+        yield one
     if reader.page is not None:
-        yield _report(folder, manifest, reader.page, vouched=signature.vouched)
+        yield _report(folder, manifest, reader.page if held else None, vouched=signature.vouched)
 
 
-def _report(folder: Path, manifest: Mapping[str, Any], page: Page, *, vouched: bool) -> Check:
-    """The report is the page that manifest and rows give, byte by byte.
+def _report(folder: Path, manifest: Mapping[str, Any], page: Page | None, *, vouched: bool) -> Check:
+    """The report is the page that manifest and rows give, byte by byte; None: they do not fit, and give none.
 
     Another version of this program makes another page; such a one passes where a known signer vouches for it.
     """
     what, path = "report", member(folder, REPORT, "report")
     if sha256(path) != manifest["report"]["sha256"]:
         return Check(what=what, holds=False, detail="its bytes are not those that the manifest was sealed with")
+    if page is None:
+        return Check(what=what, holds=True, detail="not made again: what it is made from does not hold")
     if path.read_bytes() == page(manifest, tables_of(folder, manifest)).encode():
         return Check(what=what, holds=True, detail="made again from the manifest and the rows: the same bytes")
     by = str(manifest["sfumato"])

@@ -61,16 +61,17 @@ def write_manifest(folder: Path, body: Mapping[str, Any]) -> None:
 
 def stated(made: Release, files: Mapping[str, str] | None = None) -> dict[str, Any]:
     """What the bundle states about itself, without report and seal; ``files`` are the data files' digests by name."""
-    names = {f"{stem}.{made.plan.output_format}": "" for stem in made.kind.files(made)} if files is None else files
+    kind = made.kind
+    names = {f"{stem}.{made.plan.output_format}": "" for stem in kind.files(made)} if files is None else files
     body: dict[str, Any] = plain(
         {
             "sfumato": __version__,
             "schema": SCHEMA,
-            "kind": made.kind.name,
+            "kind": kind.name,
             "made": datetime.now(UTC).date().isoformat(),
             "marks": made.marks,
             "plan": made.plan.public(),
-            **made.kind.manifest(made, names),
+            **kind.manifest(made, names),
         }
     )
     return body

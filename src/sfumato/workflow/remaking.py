@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.bundle.published import Published
+from sfumato.describe.roles import Role
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Check, rounded, same
 from sfumato.verification.provenance import leaves
@@ -64,17 +64,16 @@ def _comparable(rows: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame
         for name, kind in rows.schema.items()
     ]
     texts = rows.select(cells).fill_null(missing)
-    published = Published.from_json(manifest["data"]) if manifest["kind"] == "table" else None
-    if published is not None and published.apart is not None:
-        counted = [name for name in texts.columns if name != published.apart.group]
-        texts = texts.select(counted)
-        if published.apart.column.name in counted:
-            count = counted[-1]
-            texts = texts.group_by(published.apart.column.name).agg(pl.col(count).cast(pl.Int64).sum())
-    elif published is not None and published.unit is not None:
-        others = [name for name in texts.columns if name != published.unit]
-        whole = pl.concat_str(others, separator="\x1f").sort().str.join("\x1e").over(published.unit)
-        texts = texts.with_columns(whole.alias(published.unit))
+    apart = manifest["data"].get("apart")
+    unit = next((one["name"] for one in manifest["data"]["columns"] if one["role"] == Role.UNIT), None)
+    if apart is not None:
+        texts = texts.drop(apart["group"])
+        if apart["column"] in texts.columns:
+            texts = texts.group_by(apart["column"]).agg(pl.all().cast(pl.Int64).sum())
+    elif unit is not None:
+        others = [name for name in texts.columns if name != unit]
+        whole = pl.concat_str(others, separator="\x1f").sort().str.join("\x1e").over(unit)
+        texts = texts.with_columns(whole.alias(unit))
     return texts.sort(texts.columns)
 
 
