@@ -1,4 +1,4 @@
-"""What verification costs: figures alone, with the report made again, with a signature, and by making all of it again."""
+"""What verification costs: figures alone, with the report made again, signed, and by making all of it again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PEER = 100_000
 
 
 def main() -> str:
-    """Rows, and seconds of each way to verify; the peer counts k and the entropy l of the same file, and nothing else."""
+    """Rows, and seconds of each way to verify; the peer counts k and entropy l of the same file, and nothing else."""
     plan, signer = sf.Plan.parse(PLAN), sf.Signer.new("Benchmark")
     rows = []
     for size in (1_000, 10_000, 100_000, 1_000_000):
