@@ -173,7 +173,7 @@ def test_an_existing_bundle_is_not_overwritten(run, place):
     [
         "sfumato.workflow.bundling.rendered",
         "sfumato.report.table.table_page.render",
-        "sfumato.workflow.walk.verify",
+        "sfumato.workflow.walk.verify_written",
     ],
 )
 @pytest.mark.parametrize(

@@ -42,6 +42,11 @@ def _top_down() -> tuple[dict[str, Any], pl.DataFrame]:
     return {"columns": CENSUS, "privacy": {"k_anonymity": 8}, "algorithm": algorithm}, sf.datasets.census(500, seed=5)
 
 
+def _words() -> tuple[dict[str, Any], pl.DataFrame]:
+    columns = {name: {"role": "quasi", "hierarchy": {"bundled": f"census/{name}"}} for name in ("sex", "education")}
+    return {"columns": columns, "privacy": {"k_anonymity": 20}}, sf.datasets.census(500, seed=5)
+
+
 def _anatomy() -> tuple[dict[str, Any], pl.DataFrame]:
     columns = {name: spec for name, spec in CENSUS.items() if name != "income"}
     privacy, algorithm = {"l_diversity": 3}, {"name": "anatomy"}
@@ -75,6 +80,7 @@ MADE: Mapping[str, Callable[[], tuple[dict[str, Any], pl.DataFrame]]] = {
     "table": _table,
     "keyed": _keyed,
     "top-down": _top_down,
+    "words": _words,
     "anatomy": _anatomy,
     "people": _people,
     "items": _items,

@@ -43,6 +43,14 @@ def _swapped(rows: pl.DataFrame) -> pl.DataFrame:
     raise ValueError("no group has two such people")
 
 
+def _swapped_rule(m: Manifest) -> None:
+    """Two values of one column that read as different words read as each other's."""
+    values = m["recoding"]["columns"]["education"]["rule"]["values"]
+    one = next(iter(values))
+    other = next(value for value in values if values[value] != values[one])
+    values[one], values[other] = values[other], values[one]
+
+
 def _raised(m: Manifest, **more: Any) -> None:
     m["claims"][0].update(more)
 
@@ -181,6 +189,7 @@ MANIFEST: Mapping[str, tuple[str, Callable[[Manifest], Any]]] = {
         ),
     ),
     "another form": ("table", lambda m: m["recoding"]["columns"]["age"].update(form="means")),
+    "two values swapped in a rule of words": ("words", _swapped_rule),
     "fewer entries of paths": ("items", lambda m: m["recoding"]["columns"]["path"].update(entries=1)),
     "another score of a step": ("top-down", lambda m: m["trail"]["steps"][0].update(score=9.0)),
     "a trail left out": ("top-down", lambda m: m.update(trail=None)),
@@ -308,6 +317,7 @@ UNDETECTABLE: Mapping[str, str] = {
     "another algorithm": "where the plan leaves the choice, several algorithms give such rows",
     "another reason": "a sentence of the publisher",
     "another form": "whether labels that could be both came from a tree or were made for a group",
+    "two values swapped in a rule of words": "what a word covers stands in a tree that the bundle does not hold",
     "two incomes of one group swapped": "which values of a group belong to one person",
     "sensitive values moved between groups": "which values belong to which group",
     "another metric": "what the search was to keep",

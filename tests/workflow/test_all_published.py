@@ -191,9 +191,9 @@ def forged(folder: Path, change: Callable[[dict[str, Any]], None]) -> list[str]:
     [
         {"outcome": "inconclusive"},
         {"outcome": "not refuted"},
-        {"target": {"rate": 0.0, "low": 0.0, "high": 0.0188452, "trials": 200, "failed": 200}},
-        {"target": {"rate": None, "low": 0.0, "high": 1.0, "trials": 200, "failed": 199}},
-        {"target": {"rate": None, "low": 0.0, "high": 0.5, "trials": 200, "failed": 200}},
+        {"target": {"rate": 0.0, "low": 0.0, "high": 0.0188452, "trials": 200, "failed": 200, "confidence": 0.95}},
+        {"target": {"rate": None, "low": 0.0, "high": 1.0, "trials": 200, "failed": 199, "confidence": 0.95}},
+        {"target": {"rate": None, "low": 0.0, "high": 0.5, "trials": 200, "failed": 200, "confidence": 0.95}},
         {"risk": {"value": 0.0, "low": 0.0, "high": 1.0}},
         {"beyond": True},
     ],

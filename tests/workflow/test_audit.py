@@ -423,7 +423,7 @@ IMPOSSIBLE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a rate outside its interval": lambda m: _first(m)["target"].update(rate=0.99),
     "a rate above 1": lambda m: _first(m)["naive"].update(rate=1.2, high=1.3),
     "more failed trials than trials": lambda m: _first(m)["target"].update(failed=10**6),
-    "another word": lambda m: _first(m).update(outcome="resists"),
+    "another word": lambda m: _first(m).update(outcome="refuted"),
     "beyond the limit, and not refuted": lambda m: (
         _first(m)["target"].update(low=0.5, rate=0.6, high=0.7),
         _first(m).update(outcome="not refuted"),

@@ -35,12 +35,12 @@ PROMISES: Mapping[tuple[str, str], str] = MappingProxyType(
 
 
 def sentence(words: str) -> str:
-    """Words as a sentence of their own.
+    """Words as a sentence of their own; what ends like one is one, and may begin with the name of a column.
 
-    >>> sentence("made with a fixed seed")
-    'Made with a fixed seed.'
+    >>> sentence("made with a fixed seed"), sentence("income is near-unique.")
+    ('Made with a fixed seed.', 'income is near-unique.')
     """
-    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
+    return words if words.endswith(".") else f"{words[:1].upper()}{words[1:]}."
 
 
 ROLES: Mapping[str, str] = MappingProxyType(
