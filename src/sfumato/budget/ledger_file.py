@@ -13,7 +13,7 @@ from sfumato.budget import chain
 from sfumato.ground import opening
 from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BudgetError
-from sfumato.ground.limits import MOST_FIELD, MOST_TEXT
+from sfumato.ground.limits import MOST_TEXT
 from sfumato.ground.scratch import scratch, sync
 
 WAIT = 60.0
@@ -26,7 +26,7 @@ def opened(path: Path) -> sqlite3.Connection:
     """A connection; a commit is on disk when it returns, also where the power fails then."""
     link = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
     try:
-        link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_FIELD)
+        link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_TEXT)
         link.execute("PRAGMA trusted_schema = OFF")
         link.execute("PRAGMA synchronous = EXTRA")
     except BaseException:

@@ -24,7 +24,7 @@ def inside_page(made: TableRelease, work: Work) -> str:
     """The steward's report as one HTML page."""
     from sfumato.report.table.table_page import render
 
-    shown = replace(exact_facts(made), title="Inside report", inside=True)
+    shown = replace(made.exact_facts, title="Inside report", inside=True)
     if made.plan.learner:
         shown = replace(shown, errors=made.classification(cast("Learner", made.plan.learner)))
     return render(shown, work)
@@ -33,9 +33,12 @@ def inside_page(made: TableRelease, work: Work) -> str:
 def exact_facts(made: TableRelease) -> ReportFacts:
     """What the bundle's report shows, with the original's figures where it has others or none."""
     public = public_facts(stated(made), as_read(made))
+    shown = {column.name for column in public.columns}
+    others = [ColumnFacts(name=name, role=str(role), done="not published")
+              for name, role in made.prepared.schema.roles.items() if name not in shown]  # fmt: skip
     return replace(
         public,
-        columns=tuple(_exact(made, column) for column in public.columns),
+        columns=(*(_exact(made, column) for column in public.columns), *others),
         risk_before=_risk_before(made),
         utility=utility_facts(made.utility, made.plan.metric),
         effort=dict(made.outcome.effort),
@@ -68,7 +71,7 @@ def summary(made: TableRelease) -> Summary:
     """Verdict, risk and loss in lines; the level of each column in a table."""
     from sfumato.report.table.summary_text import summary as told
 
-    shown = exact_facts(made)
+    shown = made.exact_facts
     lines = (told(shown),)
     smallest = int(made.prepared.problem.cells.project(made.prepared.schema.quasi)[0].by_people().sizes.min())
     columns = [

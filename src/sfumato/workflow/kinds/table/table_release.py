@@ -28,6 +28,7 @@ from sfumato.workflow.kinds.table.preparing import Prepared
 from sfumato.workflow.released import Release
 
 if TYPE_CHECKING:
+    from sfumato.report.table.table_facts import ReportFacts
     from sfumato.workflow.apply.applying import Applied, Outside
 
 
@@ -105,6 +106,13 @@ class TableRelease(Release):
         from sfumato.workflow.kinds.table.public_figures import public_utility
 
         return public_utility(self)
+
+    @cached_property
+    def exact_facts(self) -> ReportFacts:
+        """What the steward's report shows."""
+        from sfumato.workflow.kinds.table.table_content import exact_facts
+
+        return exact_facts(self)
 
     @property
     def public_trail(self) -> Trail | None:
