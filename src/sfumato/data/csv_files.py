@@ -46,7 +46,7 @@ def parse_csv(
 
 def _refuse_cells(text: str, dialect: Dialect, *, where: str) -> None:
     """Refuse a text of nearly nothing but marks: its cells would take many times what it takes."""
-    cells = text.count(dialect.delimiter) + text.count("\n") + 1
+    cells = text.count(dialect.delimiter) + text.count("\n")
     if cells > max(MOST_CELLS, len(text) // BYTES_TO_A_CELL):
         raise DataError(f"{where}: about {cells:,} cells, most of them empty; at most {MOST_CELLS:,} are read")
 

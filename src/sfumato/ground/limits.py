@@ -24,7 +24,7 @@ MOST_KEY = 65_536
 """How many bytes a secret key may have."""
 MOST_CELLS = 32_000_000
 """How many cells (rows times columns) a table may always have."""
-CELLS_TO_A_BYTE = 4
+CELLS_TO_A_BYTE = 8
 """A larger file of typed columns may have so many cells for each of its bytes."""
 BYTES_TO_A_CELL = 2
 """A larger text must have so many bytes for each of its cells: a sign, and what divides it from the next."""
