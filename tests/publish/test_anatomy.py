@@ -155,7 +155,7 @@ def test_forgeries_are_noticed(bundle: Path, name: str, change):
 
 def test_a_missing_second_table(bundle: Path):
     (bundle / "sensitive.csv").unlink()
-    with pytest.raises(sf.BundleError, match="file of sensitive values"):
+    with pytest.raises(sf.BundleError, match="sensitive file"):
         sf.verify(bundle)
 
 

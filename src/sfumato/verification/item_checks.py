@@ -24,8 +24,8 @@ from sfumato.verification.checks import Check, Remark, rounded
 from sfumato.verification.consistency import algorithm_fits, marks_fit
 from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
-from sfumato.verification.released_file import formulas_escaped, read_released
-from sfumato.verification.verifying import same_columns, shape
+from sfumato.verification.released_file import formulas_escaped
+from sfumato.verification.verifying import DATA, same_columns, shape
 from sfumato.verification.written_items import ITEM_TYPES, items_written
 
 
@@ -79,11 +79,11 @@ def secret_of(column: Column) -> Secret:
 
 
 def item_checks(
-    folder: Path, manifest: Mapping[str, Any], path: Path, *, known: KnownItems
+    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table], *, known: KnownItems
 ) -> Iterable[Check | Remark]:
     """The checks of a release of paths, sets and mixed records."""
-    table = read_released(path, manifest, tuple(map(str, manifest["data"]["missing"])))
-    yield from formulas_escaped(manifest, [path])
+    table = tables[DATA]
+    yield from formulas_escaped(manifest, [folder / str(manifest["data"]["file"])])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
         roles = {str(one["name"]): Role(one["role"]) for one in manifest["data"]["columns"]}

@@ -21,8 +21,8 @@ from sfumato.verification.checks import Check
 from sfumato.verification.consistency import algorithm_fits
 from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
-from sfumato.verification.released_file import formulas_escaped, read_released
-from sfumato.verification.verifying import same_columns, shape
+from sfumato.verification.released_file import formulas_escaped
+from sfumato.verification.verifying import DATA, same_columns, shape
 
 DIFFERENTIAL = "differential-privacy"
 NEIGHBOURS = "one record added or removed"
@@ -39,10 +39,10 @@ _PUBLISHED = ("quasi", "target")
 _ROLES = {*_PUBLISHED, COUNT}
 
 
-def private_checks(folder: Path, manifest: Mapping[str, Any], path: Path) -> Iterable[Check]:
+def private_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Iterable[Check]:
     """The checks of a differentially private release."""
-    table = read_released(path, manifest)
-    yield from formulas_escaped(manifest, [path])
+    table = tables[DATA]
+    yield from formulas_escaped(manifest, [folder / str(manifest["data"]["file"])])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
         yield from _stated(manifest, table, Check)

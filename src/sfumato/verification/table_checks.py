@@ -24,9 +24,9 @@ from sfumato.verification.judging import claim, smallest
 from sfumato.verification.losses import labels_fit, losses, trees_fit, within_range
 from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
-from sfumato.verification.released_file import formulas_escaped, read_released
+from sfumato.verification.released_file import formulas_escaped
 from sfumato.verification.trail_checks import trail_fits
-from sfumato.verification.verifying import member, same_columns, shape
+from sfumato.verification.verifying import DATA, SENSITIVE, same_columns, shape
 
 _COUNTED = (Role.QUASI, Role.SENSITIVE, Role.TARGET)
 """The columns that claims and figures count."""
@@ -53,14 +53,14 @@ Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[t
 
 
 def table_checks(
-    folder: Path, manifest: Mapping[str, Any], path: Path, *, known: Known, asked: Asked
+    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table], *, known: Known, asked: Asked
 ) -> Iterable[Check | Remark]:
     """The checks of a release of a table."""
     data = manifest["data"]
     published = Published.from_json(data)
     apart = [str(data["apart"]["file"])] if published.apart else []
-    table = read_released(path, manifest, published.missing)
-    yield from formulas_escaped(manifest, [path, *(folder / name for name in apart if (folder / name).is_file())])
+    table = tables[DATA]
+    yield from formulas_escaped(manifest, [folder / str(data["file"]), *(folder / name for name in apart)])
     yield from shape(folder, manifest, table, apart)
     if not same_columns(manifest, table):
         return
@@ -74,9 +74,8 @@ def table_checks(
     groups: Classes | None = None
     counted = [(table, [n for n in published.schema.named(*_COUNTED) if n in table.names])]
     if published.apart is not None:
-        sensitive = member(folder, apart[0], "file of sensitive values")
-        yield same("bytes of the sensitive values", sha256(sensitive), data["apart"]["sha256"])
-        values = read_released(sensitive, manifest, published.missing)
+        yield same("bytes of the sensitive values", sha256(folder / apart[0]), data["apart"]["sha256"])
+        values = tables[SENSITIVE]
         wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
         yield same("columns of the sensitive values", list(values.names), wanted)
         if list(values.names) != wanted:

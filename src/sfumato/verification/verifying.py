@@ -20,8 +20,10 @@ from sfumato.verification.provenance import not_recomputed
 from sfumato.verification.released_file import read_released
 from sfumato.version import __version__
 
-KindChecks = Callable[[Path, Mapping[str, Any], Path], Iterable[Check | Remark]]
-"""What is looked at and remarked in a bundle of one kind: given its folder, its manifest and its data file."""
+KindChecks = Callable[[Path, Mapping[str, Any], Mapping[str, Table]], Iterable[Check | Remark]]
+"""What is looked at and remarked in a bundle of one kind: given its folder, its manifest and its tables."""
+DATA, SENSITIVE = "data", "sensitive"
+"""The tables of a bundle: the released rows, and the sensitive values where they are published apart."""
 Page = Callable[[Mapping[str, Any], Mapping[str, Table]], str]
 """The report that a manifest and its tables give."""
 
@@ -72,16 +74,17 @@ def _checks(folder: Path, manifest: dict[str, Any], reader: Reader, signature: S
     if signature.checked:
         yield Check(what="signature", holds=signature.holds, detail=signature.told)
     yield same("bytes of the data file", sha256(path), data["sha256"])
-    held = True
-    for one in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, path)):
+    held, tables = True, tables_of(folder, manifest)
+    for one in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, tables)):
         held = held and (isinstance(one, Remark) or one.holds)
         yield one
     if reader.page is not None:
-        yield _report(folder, manifest, reader.page if held else None, vouched=signature.vouched)
+        made = reader.page(manifest, tables) if held else None
+        yield _report(folder, manifest, made, vouched=signature.vouched)
 
 
-def _report(folder: Path, manifest: Mapping[str, Any], page: Page | None, *, vouched: bool) -> Check:
-    """The report is the page that manifest and rows give, byte by byte; None: they do not fit, and give none.
+def _report(folder: Path, manifest: Mapping[str, Any], page: str | None, *, vouched: bool) -> Check:
+    """The report is the page that manifest and rows give, byte by byte; None: they do not hold, and give none.
 
     Another version of this program makes another page; such a one passes where a known signer vouches for it.
     """
@@ -90,7 +93,7 @@ def _report(folder: Path, manifest: Mapping[str, Any], page: Page | None, *, vou
         return Check(what=what, holds=False, detail="its bytes are not those that the manifest was sealed with")
     if page is None:
         return Check(what=what, holds=True, detail="not made again: what it is made from does not hold")
-    if path.read_bytes() == page(manifest, tables_of(folder, manifest)).encode():
+    if path.read_bytes() == page.encode():
         return Check(what=what, holds=True, detail="made again from the manifest and the rows: the same bytes")
     by = str(manifest["sfumato"])
     if by == __version__:
@@ -114,12 +117,12 @@ def untouched(folder: Path) -> dict[str, Any]:
 
 
 def tables_of(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Table]:
-    """The tables of a bundle by the stem of their file, as its manifest says that they are read."""
+    """The tables of a bundle, as its manifest says that they are read."""
     data = manifest["data"]
-    names = [str(data["file"]), *([str(data["apart"]["file"])] if "apart" in data else [])]
+    names = {DATA: str(data["file"]), **({SENSITIVE: str(data["apart"]["file"])} if "apart" in data else {})}
     missing = tuple(map(str, data.get("missing", ())))
-    paths = [member(folder, name, "data file") for name in names]
-    return {path.stem: read_released(path, manifest, missing) for path in paths}
+    paths = {table: member(folder, name, f"{table} file") for table, name in names.items()}
+    return {table: read_released(path, manifest, missing) for table, path in paths.items()}
 
 
 def member(folder: Path, name: str, what: str) -> Path:

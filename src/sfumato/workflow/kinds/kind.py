@@ -122,8 +122,8 @@ class Kind:
     """The tables that a bundle holds, by the stem of their file; the data come first."""
     manifest: Callable[[Any, Mapping[str, str]], dict[str, Any]]
     """What a manifest states beside what every manifest states; the data files come with their digests."""
-    checks: Callable[[Path, Manifest, Path], Iterable[Check | Remark]]
-    """What is looked at when a bundle is verified: given its folder, its manifest and its data file."""
+    checks: Callable[[Path, Manifest, Mapping[str, Table]], Iterable[Check | Remark]]
+    """What is looked at when a bundle is verified: given its folder, its manifest and its tables."""
     again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] = _same_release
     """What the steward finds who makes a bundle again: given folder, manifest, plan and original."""
     subject: Callable[..., Subject]
