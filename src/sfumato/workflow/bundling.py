@@ -77,10 +77,11 @@ def stated(made: Release, files: Mapping[str, str] | None = None) -> dict[str, A
     return body
 
 
-def as_read(made: Release) -> dict[str, Table]:
-    """The tables of a release that is not written yet, by the stem of their file."""
-    missing = tuple(stated(made)["data"].get("missing", ()))
-    return {stem: Table(frame=rows, missing=missing) for stem, rows in made.kind.files(made).items()}
+def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Table]]:
+    """What the bundle of a release would state, and its tables, before anything is written."""
+    body = stated(made)
+    missing = tuple(body["data"].get("missing", ()))
+    return body, {stem: Table(frame=rows, missing=missing) for stem, rows in made.kind.files(made).items()}
 
 
 def versions(*names: str) -> dict[str, str]:

@@ -91,11 +91,11 @@ class Release:
 
     def report(self, *, inside: bool = False, work: Work | None = None) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""
-        from sfumato.workflow.bundling import as_read, stated
+        from sfumato.workflow.bundling import unwritten
 
         work = work or Work()
         if not inside:
-            return self.kind.public_page(stated(self), as_read(self), work)
+            return self.kind.public_page(*unwritten(self), work)
         if self.kind.inside_page is None:
             raise PlanError(f"a {type(self).__name__} has no inside report: nothing would cover what it tells")
         return self.kind.inside_page(self, work)

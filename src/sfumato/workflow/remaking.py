@@ -19,7 +19,7 @@ from sfumato.ground.work import Work
 from sfumato.verification.checks import Check, rounded, same
 from sfumato.verification.provenance import leaves
 from sfumato.verification.verifying import tables_of
-from sfumato.workflow.bundling import as_read, stated
+from sfumato.workflow.bundling import unwritten
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.plan.plan import Plan
 
@@ -42,7 +42,8 @@ def same_release(
     from sfumato.workflow.walk import release
 
     made = release(plan, original, work=work)
-    now, then = as_read(made), tables_of(folder, manifest)
+    body, now = unwritten(made)
+    then = tables_of(folder, manifest)
     yield same("files of the release", sorted(now), sorted(then))
     for stem in sorted({*now} & {*then}):
         mine, theirs = (_comparable(one.frame, manifest) for one in (now[stem], then[stem]))
@@ -51,7 +52,6 @@ def same_release(
         if not alike:
             detail = "the original and the plan give other rows"
         yield Check(what=f"rows of {stem}", holds=alike, detail=detail)
-    body = stated(made)
     yield _differing("what is stated about the release", _lasting(body), _lasting(manifest))
     yield from _audits(body, manifest)
 

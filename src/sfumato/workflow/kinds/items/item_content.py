@@ -22,7 +22,7 @@ from sfumato.report.items.item_facts import (
     Spot,
     StepFacts,
 )
-from sfumato.workflow.bundling import as_read, stated
+from sfumato.workflow.bundling import unwritten
 from sfumato.workflow.kinds.items.item_columns import RecodedColumn, column_of
 from sfumato.workflow.kinds.items.item_public import MOST, foremost, public_facts, spot
 from sfumato.workflow.kinds.items.item_release import QUERY_COUNT
@@ -43,7 +43,7 @@ def inside_page(made: ItemRelease, work: Work) -> str:
 
 def inside_facts(made: ItemRelease) -> ItemFacts:
     """What the bundle's report shows, with the original's figures beside."""
-    public = public_facts(stated(made), as_read(made))
+    public = public_facts(*unwritten(made))
     spaces = zip(public.columns, made.prepared.problem.spaces, made.recoded, strict=True)
     return replace(
         public,

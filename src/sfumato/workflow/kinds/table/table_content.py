@@ -10,7 +10,7 @@ from sfumato.bundle.manifest import plain
 from sfumato.describe.roles import Role
 from sfumato.ground.work import Work
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts
-from sfumato.workflow.bundling import as_read, stated
+from sfumato.workflow.bundling import unwritten
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.kinds.table.public_figures import exact_loss
 from sfumato.workflow.kinds.table.table_public import distribution, public_facts, utility_facts
@@ -32,7 +32,7 @@ def inside_page(made: TableRelease, work: Work) -> str:
 
 def exact_facts(made: TableRelease) -> ReportFacts:
     """What the bundle's report shows, with the original's figures where it has others or none."""
-    public = public_facts(stated(made), as_read(made))
+    public = public_facts(*unwritten(made))
     shown = {column.name for column in public.columns}
     others = [ColumnFacts(name=name, role=str(role), done="not published")
               for name, role in made.prepared.schema.roles.items() if name not in shown]  # fmt: skip
