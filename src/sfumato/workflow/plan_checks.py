@@ -47,7 +47,8 @@ def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, C
 
     data = manifest["data"]
     hidden = data.get("apart", {}).get("group")
-    beside = any(column["role"] in _BESIDE and column["name"] != hidden for column in data["columns"])
+    others = [column for column in data["columns"] if column["role"] in _BESIDE and column["name"] != hidden]
+    beside = bool(others) and data["file"].endswith(".csv")  # no attack reads lists, which only typed files can have
     for part in ATTACKS:
         wanted = (part.name in names or "all" in names) if names else part.quick
         if part.attacks != manifest["kind"] or not wanted:

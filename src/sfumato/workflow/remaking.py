@@ -15,11 +15,12 @@ from typing import Any
 import polars as pl
 
 from sfumato.describe.roles import Role
+from sfumato.ground.scratch import temporary
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Check, rounded, same
 from sfumato.verification.provenance import leaves
 from sfumato.verification.verifying import tables_of
-from sfumato.workflow.bundling import unwritten
+from sfumato.workflow.bundling import write_data
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.plan.plan import Plan
 
@@ -42,8 +43,9 @@ def same_release(
     from sfumato.workflow.walk import release
 
     made = release(plan, original, work=work)
-    body, now = unwritten(made)
-    then = tables_of(folder, manifest)
+    with temporary("verify") as place:
+        body = write_data(made, place)
+        now, then = tables_of(place, body), tables_of(folder, manifest)
     yield same("files of the release", sorted(now), sorted(then))
     for stem in sorted({*now} & {*then}):
         mine, theirs = (_comparable(one.frame, manifest) for one in (now[stem], then[stem]))
