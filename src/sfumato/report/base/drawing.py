@@ -5,9 +5,11 @@ Colours are markers that become CSS variables, so that one picture serves light,
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sfumato.report.base.figures import label as cut
@@ -63,11 +65,16 @@ def _unit(value: float) -> float:
 
 def svg(shape: Shape, **tables: Sequence[Mapping[str, Any]]) -> str:
     """The picture of these tables, with the page's colours."""
+    shared = shape.get("datasets", {})
+    return _drawn(json.dumps(_printable({**shape, "datasets": {**shared, **tables}})))
+
+
+@lru_cache(maxsize=512)
+def _drawn(specification: str) -> str:
+    """The picture of a specification; a page that is made again, or for the steward too, shows the same ones."""
     import vl_convert
 
-    shared = shape.get("datasets", {})
-    drawn = vl_convert.vegalite_to_svg(_printable({**shape, "datasets": {**shared, **tables}}))
-    return _TAG.sub(_clean, drawn)
+    return _TAG.sub(_clean, vl_convert.vegalite_to_svg(json.loads(specification)))
 
 
 def _printable(value: Any) -> Any:
