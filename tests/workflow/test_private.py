@@ -172,7 +172,7 @@ def test_the_budget_is_charged_before_the_data_is_read(tmp_path: Path) -> None:
     privacy = {"epsilon": 1.5, "ledger": str(tmp_path / "budget.db")}
     release = made(privacy=privacy)
     assert [charge.status for charge in ledger.history()] == ["settled"]
-    assert "budget.db" not in json.dumps(bundling.stated(release))
+    assert "budget.db" not in json.dumps(bundling.unwritten(release)[0])
     with pytest.raises(BudgetError, match=r"0\.5 of 2 left"):
         made(privacy=privacy)
     with pytest.raises(DataError):

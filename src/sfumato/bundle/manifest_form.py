@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, Maybe, OneOf, Record, Row, Text, Whole
@@ -25,6 +26,21 @@ from sfumato.bundle.manifest_parts import (
 )
 from sfumato.data.table import KINDS
 
+_JUDGED: Mapping[str, Form] = MappingProxyType(
+    {
+        "claims": Listed(of=CLAIM),
+        "attacks": Listed(of=ATTACK, most=20_000),
+        "attacks_not_made": Mapped(of=SENTENCE),
+    }
+)
+"""What claims say that rows meet, and what attacks found."""
+
+
+def _columns(types: tuple[str, ...], **optional: Form) -> Form:
+    """The published columns, with what else may be said about one."""
+    return Listed(of=Record(needed={"name": NAME, "role": ROLES, "type": OneOf(types)}, optional=optional))
+
+
 TABLE = Record(
     needed={
         **COMMON,
@@ -32,12 +48,7 @@ TABLE = Record(
         "data": Record(
             needed={
                 **DATA,
-                "columns": Listed(
-                    of=Record(
-                        needed={"name": NAME, "role": ROLES, "type": OneOf(KINDS)},
-                        optional={"guarded": Exactly(True)},
-                    )
-                ),
+                "columns": _columns(KINDS, guarded=Exactly(True)),
                 "missing": MISSING,
                 "exempt_suppressed": Flag(),
             },
@@ -48,7 +59,7 @@ TABLE = Record(
                 "population": Listed(of=Listed(of=Either((NAME, Whole())))),
             },
         ),
-        "claims": Listed(of=CLAIM),
+        **_JUDGED,
         "smallest_class": Record(needed={"value": Whole(), "wildcard": Whole()}),
         "recoding": Record(
             needed={
@@ -82,8 +93,6 @@ TABLE = Record(
         ),
         "search": Record(needed={"proven_optimal": Flag()}),
         "trail": Maybe(TRAIL),
-        "attacks": Listed(of=ATTACK, most=20_000),
-        "attacks_not_made": Mapped(of=SENTENCE),
     },
     optional=REPORT,
 )
@@ -96,16 +105,11 @@ ITEMS = Record(
         "data": Record(
             needed={
                 **DATA,
-                "columns": Listed(
-                    of=Record(
-                        needed={"name": NAME, "role": ROLES, "type": OneOf(("text", "set", "trajectory"))},
-                        optional={"separator": NAME, "mark": NAME},
-                    )
-                ),
+                "columns": _columns(("text", "set", "trajectory"), separator=NAME, mark=NAME),
                 "missing": MISSING,
             }
         ),
-        "claims": Listed(of=CLAIM),
+        **_JUDGED,
         "recoding": Record(
             needed={
                 "algorithm": NAME,
@@ -123,8 +127,6 @@ ITEMS = Record(
             },
             optional={"left_out": Whole(low=1)},
         ),
-        "attacks": Listed(of=ATTACK, most=20_000),
-        "attacks_not_made": Mapped(of=SENTENCE),
     },
     optional=REPORT,
 )

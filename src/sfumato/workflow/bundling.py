@@ -59,10 +59,9 @@ def write_manifest(folder: Path, body: Mapping[str, Any]) -> None:
     (folder / MANIFEST).write_text(dump(seal(body)), encoding="utf-8")
 
 
-def stated(made: Release, files: Mapping[str, str] | None = None) -> dict[str, Any]:
+def stated(made: Release, files: Mapping[str, str]) -> dict[str, Any]:
     """What the bundle states about itself, without report and seal; ``files`` are the data files' digests by name."""
     kind = made.kind
-    names = {f"{stem}.{made.plan.output_format}": "" for stem in kind.files(made)} if files is None else files
     body: dict[str, Any] = plain(
         {
             "sfumato": __version__,
@@ -71,7 +70,7 @@ def stated(made: Release, files: Mapping[str, str] | None = None) -> dict[str, A
             "made": datetime.now(UTC).date().isoformat(),
             "marks": made.marks,
             "plan": made.plan.public(),
-            **kind.manifest(made, names),
+            **kind.manifest(made, files),
         }
     )
     return body
@@ -79,9 +78,10 @@ def stated(made: Release, files: Mapping[str, str] | None = None) -> dict[str, A
 
 def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Table]]:
     """What the bundle of a release would state, and its tables, before anything is written."""
-    body = stated(made)
+    files = made.kind.files(made)
+    body = stated(made, {f"{stem}.{made.plan.output_format}": "" for stem in files})
     missing = tuple(body["data"].get("missing", ()))
-    return body, {stem: Table(frame=rows, missing=missing) for stem, rows in made.kind.files(made).items()}
+    return body, {stem: Table(frame=rows, missing=missing) for stem, rows in files.items()}
 
 
 def versions(*names: str) -> dict[str, str]:

@@ -152,7 +152,7 @@ def _column(
         return ColumnFacts(name=name, role=str(planned["role"]), done="not published")
     role = columns[name].role
     if role is Role.QUASI:
-        return _quasi(name, manifest, classes)
+        return _quasi(columns[name], manifest, classes)
     if role in _DONE:
         return ColumnFacts(name=name, role=str(role), done=_DONE[role])
     after = distribution(ObservedDomain.of(tables["data"].column(name, columns[name].kind)))
@@ -182,7 +182,8 @@ def _values_apart(sensitive: Table, name: str) -> Distribution:
     return tuple(sorted((value, int(count)) for value, count in zip(values.values, many, strict=True) if count))
 
 
-def _quasi(name: str, manifest: Manifest, classes: Classes) -> ColumnFacts:
+def _quasi(column: PublishedColumn, manifest: Manifest, classes: Classes) -> ColumnFacts:
+    name = column.name
     stated = manifest["recoding"]["columns"][name]
     level, height = stated.get("level"), int(stated["of"])
     counts = label_rows(classes, name)
@@ -190,7 +191,7 @@ def _quasi(name: str, manifest: Manifest, classes: Classes) -> ColumnFacts:
     declared = "total" in stated and not stated["continuous"]
     return ColumnFacts(
         name=name,
-        role="guarded" if name in Published.from_json(manifest["data"]).schema.guarded else "quasi",
+        role="guarded" if column.guarded else "quasi",
         done=_done(level, height, _climbed(stated["labels"], counts, height), stated.get("form", "levels")),
         level=level,
         height=height,
