@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from math import exp, log
+from math import log
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.budget.accountants import epsilon_at, epsilon_of, rho_of
-from sfumato.budget.events import Concentrated, Parallel, Pure, Sequential, exactly, from_json, to_json, written
+from sfumato.budget.accountants import delta_of, epsilon_at, epsilon_of, rho_at, rho_of
+from sfumato.budget.events import (
+    Approximate,
+    Concentrated,
+    Grouped,
+    Parallel,
+    Pure,
+    Sequential,
+    exactly,
+    from_json,
+    to_json,
+    written,
+)
+from sfumato.budget.promise import Promise
 from sfumato.ground.errors import ParameterError
+from sfumato.noise.mechanisms import opendp
+from tests.weights import examples
 
 BUDGETS = st.fractions(min_value=Fraction(1, 10**9), max_value=Fraction(10**6), max_denominator=10**20)
 WORDS = st.text(max_size=8)
@@ -130,13 +144,63 @@ def test_gaussian_noise_has_no_pure_epsilon():
         epsilon_of(Sequential(parts=(Pure(epsilon=1), Concentrated(rho=1, what="counts"))))
 
 
-def test_zcdp_as_epsilon_and_delta():
-    """Bun and Steinke 2016, proposition 1.3, by hand: rho = 1/2, delta = e^-8."""
-    assert epsilon_at(Fraction(1, 2), exp(-8)) == pytest.approx(0.5 + 2 * (0.5 * 8) ** 0.5)
-    assert epsilon_at(Fraction(1, 2), 1e-6) == pytest.approx(0.5 + 2 * (0.5 * log(1e6)) ** 0.5)
+@examples(60)
+@given(rho=st.floats(1e-6, 20), delta=st.sampled_from([1e-3, 1e-6, 1e-9, 1e-12]))
+def test_zcdp_as_epsilon_and_delta(rho, delta):
+    """OpenDP says the same, and Bun and Steinke 2016 (proposition 1.3), by a closed form, never less."""
+    dp = opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
+    made = dp.c.make_zCDP_to_approxDP(space >> dp.m.then_gaussian(scale=(1 / (2 * rho)) ** 0.5))
+    found = epsilon_at(rho, delta)
+    assert found == pytest.approx(made.map(1.0).epsilon(delta), rel=1e-6)
+    assert found <= rho + 2 * (rho * log(1 / delta)) ** 0.5
+
+
+def test_no_delta_is_refused():
     for bad in (0, 1, -0.1, 2):
         with pytest.raises(ParameterError, match="delta"):
             epsilon_at(Fraction(1), bad)
+
+
+@examples(40)
+@given(epsilon=st.fractions("1/1000", 20), delta=st.sampled_from([Fraction(1, 10**6), Fraction(1, 10**12)]))
+def test_the_largest_rho_for_epsilon_and_delta(epsilon, delta):
+    rho = rho_at(epsilon, delta)
+    assert epsilon_at(rho, delta) <= epsilon < epsilon_at(rho * Fraction(1000001, 1000000), delta)
+
+
+def test_parts_of_an_approximate_event_and_of_a_group():
+    keys = Approximate(epsilon=Fraction(1, 2), delta=Fraction(1, 10**6), what="values")
+    event = Sequential(parts=(keys, Grouped(part=Pure(epsilon=Fraction(1, 4)), rows=3)))
+    assert (epsilon_of(event), delta_of(event)) == (Fraction(5, 4), Fraction(1, 10**6))
+    assert rho_of(event) == Fraction(1, 8) + 9 * Fraction(1, 32)
+    assert from_json(to_json(event)) == event
+    with pytest.raises(ParameterError, match="within a group"):
+        delta_of(Grouped(part=keys, rows=2))
+    with pytest.raises(ParameterError, match="delta must be below 1"):
+        Approximate(epsilon=1, delta=1)
+    with pytest.raises(ParameterError, match="rows must be"):
+        Grouped(part=keys, rows=0)
+
+
+def test_a_promise_is_one_of_three():
+    pure, loose, rho = Promise(epsilon=1), Promise(epsilon=1, delta="1e-6"), Promise(rho="1/10")
+    assert [one.unit for one in (pure, loose, rho)] == ["epsilon", "rho", "rho"]
+    assert pure.kept_by(Pure(epsilon=Fraction(1)))
+    assert not pure.kept_by(Pure(epsilon=Fraction(1, 2)))
+    assert not pure.kept_by(Approximate(epsilon=1, delta="1e-9"))
+    assert loose.kept_by(Concentrated(rho=loose.amount()))
+    assert not loose.kept_by(Concentrated(rho=Fraction(3, 100)))
+    keys = Approximate(epsilon="1/10", delta="1/2000000")
+    left = loose.amount(delta_of(keys)) - rho_of(keys)
+    assert loose.kept_by(Sequential(parts=(keys, Concentrated(rho=left))))
+    assert not loose.kept_by(Sequential(parts=(keys, Concentrated(rho=loose.amount()))))
+    assert rho.kept_by(Concentrated(rho=Fraction(1, 10)))
+    assert not rho.kept_by(Concentrated(rho=Fraction(1, 9)))
+    assert str(loose) == "epsilon = 1, delta = 1e-06"
+    for bad in ({}, {"epsilon": 1, "rho": 1}, {"rho": 1, "delta": "1e-6"}, {"epsilon": 1, "delta": 1}):
+        with pytest.raises(ParameterError, match=r"epsilon|delta"):
+            Promise(**bad)
 
 
 def test_messages_are_short():

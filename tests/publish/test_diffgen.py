@@ -202,7 +202,7 @@ def test_steps_are_paid_as_the_thesis_says(table, h):
 
 
 def test_a_purse_gives_no_more_than_it_has():
-    purse = Purse(epsilon=Fraction(1))
+    purse = Purse(whole=Fraction(1))
     with pytest.raises(BudgetError, match="1 of epsilon was not spent"):
         purse.closed("")
     noisy = exact(np.zeros(1, np.int64), Fraction(3, 2), "")
@@ -362,7 +362,7 @@ def searching(kind, table, **given):
         "parts": Partitions(len(table.attributes), table.counts.root(table.figures)),
         "classes": len(table.classes),
         "score": score("gini" if kind is ByLeaves else "max", len(table.classes)),
-        "purse": Purse(epsilon=Fraction(1)),
+        "purse": Purse(whole=Fraction(1)),
         "share": Fraction(1, 100),
         "most": 2**20,
         "mechanisms": injected(count=lambda c, e, w: exact(c + 10**6, e, w)),

@@ -78,14 +78,14 @@ def test_a_bundle_verifies_and_tells_where_epsilon_went(algorithm: str, output: 
 def test_the_parts_of_any_epsilon_add_up_exactly() -> None:
     for asked in ("1/3", 0.1, 2, "0.7"):
         release = made(privacy={"epsilon": asked})
-        assert release.epsilon == Fraction(str(asked))
+        assert release.promise.epsilon == Fraction(str(asked))
 
 
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        (lambda m: m["ledger"]["parts"].pop(), "the ledger adds up to epsilon"),
-        (lambda m: m["plan"]["privacy"].update(epsilon=2.0), "the ledger adds up to epsilon"),
+        (lambda m: m["ledger"]["parts"].pop(), "the ledger adds up to what is promised"),
+        (lambda m: m["plan"]["privacy"].update(epsilon=2.0), "the ledger adds up to what is promised"),
         (lambda m: m["claims"][0]["parameters"].update(epsilon="1/2"), "claims are what the plan asks for"),
         (lambda m: m["plan"]["algorithm"].update(seed=3), "no seed is told"),
         (lambda m: m["plan"]["privacy"].update(domains="observed"), "domains are declared, or marked"),
@@ -280,7 +280,7 @@ def test_a_parquet_file_without_rows_is_a_release(tmp_path: Path) -> None:
         (lambda m: m["recoding"]["columns"]["job"]["rule"]["values"].update(Dancer="Any"), "domain of job"),
         (lambda m: m["domains"]["columns"]["age"].update(grid=0), "form of the manifest"),
         (lambda m: m["domains"]["columns"]["job"].update(kind="forest"), "form of the manifest"),
-        (lambda m: m["plan"]["privacy"].update(epsilon="1/0"), "form of the manifest"),
+        (lambda m: m["plan"]["privacy"].update(epsilon="1/0"), "what the manifest describes"),
     ],
 )
 def test_a_private_manifest_is_held_to_its_plan(change: Any, wrong: str, tmp_path: Path) -> None:

@@ -92,6 +92,40 @@ class Concentrated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Approximate:
+    """A release that is (epsilon, delta)-differentially private, such as a choice of values above a threshold."""
+
+    epsilon: Fraction
+    """The ratio of probabilities is at most e to this ..."""
+    delta: Fraction
+    """... but for outputs that together have no more than this probability."""
+    what: str = ""
+    """What it was for."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exactly("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", exactly("delta", self.delta))
+        if self.delta >= 1:
+            raise ParameterError(f"delta must be below 1, not {written(self.delta)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped:
+    """A release that protects single rows, where a person has several: all rows of a person are the neighbour."""
+
+    part: Event
+    """What it costs for one row."""
+    rows: int
+    """The most rows of one person that it was given."""
+    what: str = ""
+    """What it was for."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
+            raise ParameterError(f"rows must be a whole number of at least 1, not {self.rows!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sequential:
     """Several releases about the same records: their costs add up."""
 
@@ -111,7 +145,7 @@ class Parallel:
     """What they were for."""
 
 
-Event = Pure | Concentrated | Sequential | Parallel
+Event = Pure | Concentrated | Approximate | Grouped | Sequential | Parallel
 
 
 def to_json(event: Event) -> dict[str, Any]:
@@ -121,6 +155,11 @@ def to_json(event: Event) -> dict[str, Any]:
             return {"kind": "pure", "epsilon": str(event.epsilon), "what": event.what}
         case Concentrated():
             return {"kind": "concentrated", "rho": str(event.rho), "what": event.what}
+        case Approximate():
+            amounts = {"epsilon": str(event.epsilon), "delta": str(event.delta)}
+            return {"kind": "approximate", **amounts, "what": event.what}
+        case Grouped():
+            return {"kind": "grouped", "rows": event.rows, "what": event.what, "part": to_json(event.part)}
         case _:
             kind = "sequential" if isinstance(event, Sequential) else "parallel"
             return {"kind": kind, "what": event.what, "parts": [to_json(part) for part in event.parts]}
@@ -134,10 +173,17 @@ def from_json(tree: Any) -> Event:
             return Pure(epsilon=fraction_of(tree["epsilon"], _MADE), what=what)
         if kind == "concentrated":
             return Concentrated(rho=fraction_of(tree["rho"], _MADE), what=what)
+        if kind == "approximate":
+            amounts = (fraction_of(tree[name], _MADE) for name in ("epsilon", "delta"))
+            return Approximate(**dict(zip(("epsilon", "delta"), amounts, strict=True)), what=what)
+        if kind == "grouped":
+            return Grouped(part=from_json(tree["part"]), rows=tree["rows"], what=what)
         parts = tuple(from_json(part) for part in tree["parts"])
         return Sequential(parts=parts, what=what) if _together(kind) else Parallel(parts=parts, what=what)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise ParameterError(f"event must be pure, concentrated, sequential or parallel, not {tree!r}") from error
+        raise ParameterError(
+            f"event must be pure, concentrated, approximate, grouped, sequential or parallel, not {tree!r}"
+        ) from error
 
 
 def _together(kind: str) -> bool:

@@ -1,43 +1,77 @@
-"""Where every part of epsilon went, exactly."""
+"""Where every part of a budget went, exactly."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any, Literal
 
-from sfumato.budget.accountants import epsilon_of
-from sfumato.budget.events import Event, Sequential
-from sfumato.ground.errors import BudgetError
+from sfumato.budget.accountants import delta_of, epsilon_of, rho_of
+from sfumato.budget.events import Concentrated, Event, Pure, Sequential, exactly
+from sfumato.ground.errors import BudgetError, ParameterError
+
+Unit = Literal["epsilon", "rho"]
+Cost = Pure | Concentrated
+"""What a mechanism is to cost: it draws the least noise that this allows."""
+LEAST = Fraction(1, 10**9)
+"""No smaller budget: noise in the counts would not fit their numbers."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Purse:
     """A budget that is spent part by part; what is left at the end goes to the counts."""
 
-    epsilon: Fraction
+    whole: Fraction
     """All of it."""
+    unit: Unit = "epsilon"
+    """What it is counted in: pure epsilon, or the rho of zCDP."""
     parts: list[Event] = field(default_factory=list)
     """What was bought, in order."""
 
     @property
     def left(self) -> Fraction:
         """What has not been spent."""
-        return self.epsilon - sum((epsilon_of(part) for part in self.parts), Fraction(0))
+        return self.whole - sum((self._of(part) for part in self.parts), Fraction(0))
+
+    def cost(self, amount: Fraction, what: str) -> Cost:
+        """A part of the budget, as what a mechanism is to cost."""
+        return Pure(epsilon=amount, what=what) if self.unit == "epsilon" else Concentrated(rho=amount, what=what)
 
     def pay(self, event: Event) -> None:
         """Write down what was bought; more than there is cannot be bought."""
-        if epsilon_of(event) > self.left:
-            raise BudgetError(f"{epsilon_of(event)} of epsilon cannot be spent where {self.left} is left")
+        if self._of(event) > self.left or delta_of(event):
+            raise BudgetError(f"{self._of(event)} of {self.unit} cannot be spent where {self.left} is left")
         self.parts.append(event)
 
     def closed(self, what: str) -> Event:
-        """All that was bought, as one event whose epsilon is the whole budget."""
+        """All that was bought, as one event that costs the whole budget."""
         if self.left:
-            raise BudgetError(f"{self.left} of epsilon was not spent")
+            raise BudgetError(f"{self.left} of {self.unit} was not spent")
         return Sequential(parts=tuple(self.parts), what=what)
 
+    def _of(self, event: Event) -> Fraction:
+        return epsilon_of(event) if self.unit == "epsilon" else rho_of(event)
 
-def share(epsilon: Fraction, kept: Fraction, choices: int) -> Fraction:
+
+def budgeted(epsilon: Any, rho: Any) -> tuple[Fraction | None, Fraction | None]:
+    """The two ways to give a budget, exactly one of which is given."""
+    if (epsilon is None) == (rho is None):
+        raise ParameterError("epsilon must be given, or rho in its place; one of them")
+    name, given = ("epsilon", epsilon) if rho is None else ("rho", rho)
+    found = exactly(name, given)
+    if found < LEAST:
+        raise ParameterError(f"{name} must be at least {float(LEAST):g}, not {float(found):g}")
+    return (found, None) if rho is None else (None, found)
+
+
+def purse_of(epsilon: Fraction | None, rho: Fraction | None) -> Purse:
+    """A purse with one of the two."""
+    if epsilon is not None:
+        return Purse(whole=epsilon)
+    return Purse(whole=rho or Fraction(0), unit="rho")
+
+
+def share(whole: Fraction, kept: Fraction, choices: int) -> Fraction:
     """What one choice may cost, e'; ``kept`` is the part of the budget that is set aside for the counts.
 
     The thesis keeps a half, and makes a choice for every number and two for each specialization: e / 2(n + 2h).
@@ -45,4 +79,4 @@ def share(epsilon: Fraction, kept: Fraction, choices: int) -> Fraction:
     >>> share(Fraction(1), Fraction(1, 2), 1 + 2 * 2)
     Fraction(1, 10)
     """
-    return epsilon * (1 - kept) / choices
+    return whole * (1 - kept) / choices

@@ -139,10 +139,17 @@ class _Event:
     def fault(self, value: Any, path: str) -> str | None:
         """As every form."""
         kind = value.get("kind") if isinstance(value, dict) else None
-        amount = {"pure": "epsilon", "concentrated": "rho"}.get(str(kind))
-        rest: Form = Text(most=200, like=r"[0-9]+(/[0-9]+)?") if amount else Listed(of=self)
-        head: Mapping[str, Form] = {"kind": OneOf(("pure", "concentrated", "sequential", "parallel")), "what": NAME}
-        return Record(needed={**head, amount or "parts": rest}).fault(value, path)
+        amount, parts = Text(most=200, like=r"[0-9]+(/[0-9]+)?"), Listed(of=self)
+        rest: Mapping[str, Mapping[str, Form]] = {
+            "pure": {"epsilon": amount},
+            "concentrated": {"rho": amount},
+            "approximate": {"epsilon": amount, "delta": amount},
+            "grouped": {"part": self, "rows": Whole(low=1)},
+            "sequential": {"parts": parts},
+            "parallel": {"parts": parts},
+        }
+        head: Mapping[str, Form] = {"kind": OneOf(tuple(rest)), "what": NAME}
+        return Record(needed={**head, **rest.get(str(kind), {})}).fault(value, path)
 
 
 _DOMAIN = Either(
@@ -170,7 +177,14 @@ PRIVATE = Record(
             }
         ),
         "claims": Listed(
-            of=Record(needed={"model": NAME, "parameters": Record(needed={"epsilon": NAME, "neighbours": NAME})})
+            of=Record(
+                needed={
+                    "model": NAME,
+                    "parameters": Record(
+                        needed={"neighbours": NAME}, optional={"epsilon": NAME, "delta": NAME, "rho": NAME}
+                    ),
+                }
+            )
         ),
         "domains": Record(
             needed={"columns": Mapped(of=_DOMAIN)},

@@ -4,6 +4,7 @@ Every call takes its share of the budget as an exact fraction, asks OpenDP what 
 to release anything that would cost more.
 """
 
+from sfumato.noise.costing import counted, picked
 from sfumato.noise.counts import noisy_counts, noisy_reals
 from sfumato.noise.gaussian import gaussian_counts
 from sfumato.noise.noisy import Noisy
@@ -14,8 +15,10 @@ __all__ = [
     "Noisy",
     "chosen",
     "chosen_quantile",
+    "counted",
     "gaussian_counts",
     "noisy_counts",
     "noisy_reals",
+    "picked",
     "randomized_responses",
 ]

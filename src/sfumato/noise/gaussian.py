@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import isqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.budget.events import Concentrated, exactly
-from sfumato.noise.mechanisms import opendp, sensible, whole_counts, within
+from sfumato.noise.mechanisms import opendp, root, sensible, whole_counts, within
 from sfumato.noise.noisy import Noisy
 
 
@@ -24,13 +22,7 @@ def gaussian_counts(counts: NDArray[Any], *, rho: Any, sensitivity: float = 1.0,
     given = whole_counts(counts)
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
-    wide = _root(moved * moved / (2 * budget))
+    wide = root(moved * moved / (2 * budget))
     made, scale = within(lambda s: space >> dp.m.then_gaussian(scale=s), wide, float(moved), budget, "rho")
     drawn = np.asarray(made(given.ravel()) if given.size else [], np.int64).reshape(given.shape)
     return Noisy(values=drawn, event=Concentrated(rho=budget, what=what), scale=scale, law="gaussian")
-
-
-def _root(square: Fraction) -> Fraction:
-    """The square root to about 60 bits, however large or small the square is."""
-    bits = max(120 - square.numerator.bit_length() + square.denominator.bit_length(), 0) // 2
-    return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)

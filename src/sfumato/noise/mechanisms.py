@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from math import inf, isfinite, nextafter
+from math import inf, isfinite, isqrt, nextafter
 from typing import Any
 
 import numpy as np
@@ -69,3 +69,9 @@ def within(make: Callable[[float], Any], scale: Fraction, moved: Any, most: Frac
             return made, wide
         wide = nextafter(wide * (1 + 1e-15), float("inf"))
     raise ParameterError(f"{what} must be a budget for which noise can be drawn, not {written(most)}")
+
+
+def root(square: Fraction) -> Fraction:
+    """The square root to about 60 bits, however large or small the square is."""
+    bits = max(120 - square.numerator.bit_length() + square.denominator.bit_length(), 0) // 2
+    return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)

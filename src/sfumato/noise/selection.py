@@ -8,44 +8,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.budget.events import Pure, exactly
+from sfumato.budget.events import Concentrated, Pure, exactly
+from sfumato.budget.purse import Cost
 from sfumato.ground.arguments import between
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.shares import exact
-from sfumato.noise.mechanisms import opendp, sensible, within
+from sfumato.noise.mechanisms import opendp, root, sensible, within
 
 
 def chosen(
-    scores: Sequence[float] | NDArray[Any], *, epsilon: Any, sensitivity: float, monotonic: bool = False, what: str = ""
-) -> tuple[int, Pure]:
+    scores: Sequence[float] | NDArray[Any],
+    *,
+    sensitivity: float,
+    epsilon: Any = None,
+    rho: Any = None,
+    monotonic: bool = False,
+    what: str = "",
+) -> tuple[int, Cost]:
     """The place of a score that is probably among the highest, and what choosing it cost.
 
     Report noisy max with exponential noise (permute and flip): never worse than the exponential mechanism.
     ``sensitivity`` is how much a single score changes by one record; ``monotonic`` says that one more record moves all
     scores in the same direction, which halves the noise.
-    Event: pure epsilon. Expected error: with n scores the chosen one is within 2 sensitivity/epsilon * ln n of the
-        highest on average, at most.
+    Event: pure epsilon; or rho-zCDP by Gumbel noise, which is the exponential mechanism with epsilon = sqrt(8 rho).
+    Expected error: with n scores the chosen one is within 2 sensitivity/epsilon * ln n of the highest on average.
     Edges: no score, or one that is no finite number, is refused; a single score is chosen without looking.
     """
-    budget, moved = exactly("epsilon", epsilon), sensible("sensitivity", sensitivity)
+    if (epsilon is None) == (rho is None):
+        raise ParameterError("epsilon must be given, or rho in its place; one of them")
+    moved = sensible("sensitivity", sensitivity)
+    name, budget = ("epsilon", exactly("epsilon", epsilon)) if rho is None else ("rho", exactly("rho", rho))
     given = np.asarray(scores, np.float64)
     if not given.size or not np.isfinite(given).all():
         raise ParameterError("scores must be finite numbers, at least one of them")
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float, monotonic=monotonic)
-    made, _ = within(
-        lambda s: space >> dp.m.then_noisy_max(dp.max_divergence(), scale=s),
-        (1 if monotonic else 2) * moved / budget,
-        float(moved),
-        budget,
-        "epsilon",
-    )
-    return int(made(given.tolist())), Pure(epsilon=budget, what=what)
+    law = dp.max_divergence() if rho is None else dp.zero_concentrated_divergence()
+    spread = (1 if monotonic else 2) * moved
+    wide = spread / budget if rho is None else root(spread**2 / (8 * budget))
+    made, _ = within(lambda s: space >> dp.m.then_noisy_max(law, scale=s), wide, float(moved), budget, name)
+    cost: Cost = Pure(epsilon=budget, what=what) if rho is None else Concentrated(rho=budget, what=what)
+    return int(made(given.tolist())), cost
 
 
 def chosen_quantile(
     numbers: NDArray[Any], candidates: Sequence[float], *, share: float, epsilon: Any, what: str = "quantile"
-) -> tuple[float, Pure]:
+) -> tuple[float, Cost]:
     """One of the declared candidates, probably near the quantile: about ``share`` of the numbers lie below it.
 
     A candidate's score is minus the distance between ``1 - share`` times the numbers below it and ``share`` times those

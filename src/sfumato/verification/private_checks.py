@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.budget.accountants import epsilon_of
-from sfumato.budget.events import from_json
+from sfumato.budget.accountants import delta_of
+from sfumato.budget.events import Event, Grouped, from_json
+from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.describe.domains import DECLARING
 from sfumato.describe.spans import Ends, read_interval
@@ -51,14 +52,13 @@ def private_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[st
 def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]) -> Iterable[Any]:
     """The budget adds up, domains are declared, and every released label lies in them."""
     plan = manifest["plan"]
-    asked = Fraction(str(plan["privacy"]["epsilon"]))
-    most = rows_of_one(plan["input"])
-    spent = epsilon_of(from_json(manifest["ledger"])) * most
-    yield check(what="the ledger adds up to epsilon", holds=spent == asked, detail=f"{spent} of {asked}")
-    claims = [{"model": DIFFERENTIAL, "parameters": {"epsilon": str(asked), "neighbours": neighbours(plan["input"])}}]
-    yield check(
-        what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=f"epsilon = {asked}"
-    )
+    asked = Promise.of(plan["privacy"])
+    event = from_json(manifest["ledger"])
+    spent = asked.kept_by(event) and _grouped(event, rows_of_one(plan["input"]))
+    detail = f"{asked.spent_by(event)} of {asked.amount(delta_of(event))}"
+    yield check(what="the ledger adds up to what is promised", holds=spent, detail=detail)
+    claims = [{"model": DIFFERENTIAL, "parameters": {**asked.to_json(), "neighbours": neighbours(plan["input"])}}]
+    yield check(what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=str(asked))
     seeded = "seed" in plan["algorithm"] or "seed" in manifest
     yield check(what="no seed is told", holds=not seeded, detail="seed" if seeded else "none")
     observed = plan["privacy"].get("domains") == "observed"
@@ -77,6 +77,11 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     counts = counts_of(manifest)
     if counts is not None:
         yield _counts(table.frame[counts], check)
+
+
+def _grouped(event: Event, rows: int) -> bool:
+    """Whether an event counts all rows that a person can have."""
+    return (event.rows if isinstance(event, Grouped) else 1) == rows
 
 
 def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
@@ -100,7 +105,7 @@ def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
 def _parts(event: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """An event of a ledger, and every one that it is made of."""
     yield event
-    for part in event.get("parts", ()):
+    for part in (*event.get("parts", ()), *([event["part"]] if "part" in event else [])):
         yield from _parts(part)
 
 

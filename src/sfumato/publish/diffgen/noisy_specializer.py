@@ -84,7 +84,7 @@ class DiffGen:
 def published(asked: DiffGen, table: PrivateTable, work: Work, mechanisms: Mechanisms) -> NoisyTable:
     """The release, with choices and noise from where they are said to come from."""
     refuse_lacking(table.counts, DiffGen.needs, "algorithm.name: diffgen")
-    purse = Purse(epsilon=asked.epsilon)
+    purse = Purse(whole=asked.epsilon)
     parts = Partitions(len(table.attributes), table.counts.root(table.figures))
     steps = _steps(asked, parts, purse, mechanisms)
     made = ByLeaves if asked.score == "gini" else ByValue

@@ -93,7 +93,7 @@ def _searched(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
         table=table,
         parts=MeasuredParts(table.counts.root(table.figures)),
         candidates=tuple(bins for one in found for bins in one),
-        purse=Purse(epsilon=asked.epsilon),
+        purse=Purse(whole=asked.epsilon),
         shares=shares(
             asked.epsilon,
             max(steps, 1),
@@ -138,7 +138,7 @@ def _drawn(table: PrivateTable, search: Search, kept: Sequence[Measured], model:
             "groups": len(counts),
             "epsilon of one choice": str(search.shares.choice),
             "epsilon of one marginal": str(search.shares.marginal),
-            "scale of the noise of a count": search.kept[-1].scale if kept else float(1 / search.purse.epsilon),
+            "scale of the noise of a count": search.kept[-1].scale if kept else float(1 / search.purse.whole),
             "rows that each drawn row stands for": stands,
         },
     )

@@ -8,14 +8,18 @@ from fractions import Fraction
 from math import exp
 from typing import Any
 
-from sfumato.budget.accountants import epsilon_of
-from sfumato.budget.events import Concentrated, Event, Parallel, Pure
+from sfumato.budget.accountants import epsilon_at
+from sfumato.budget.events import Approximate, Concentrated, Event, Grouped, Parallel, Pure, written
+from sfumato.budget.promise import Promise
 from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, number, share
 from sfumato.report.base.layout import environment
 from sfumato.report.base.picture import Picture
+
+USUAL = 1e-6
+"""The delta at which a promise in rho is put into words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +30,10 @@ class PrivateFacts:
     """The day it was made."""
     version: str
     """The version of sfumato."""
-    epsilon: Fraction
+    promise: Promise
     """What was promised."""
+    unit: str | None
+    """The column that tells people apart, where neighbours are people."""
     event: Event
     """Where it went."""
     algorithm: str
@@ -56,8 +62,8 @@ class Line:
     """What it was for."""
     how: str
     """How it counts."""
-    epsilon: Fraction
-    """What it cost."""
+    cost: Fraction
+    """What it cost, in the promise's unit."""
 
 
 def render(facts: PrivateFacts, work: Work | None = None) -> str:
@@ -67,13 +73,20 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
         .get_template("private.html.j2")
         .render(
             facts=facts,
-            lines=ledger_lines(facts.event),
-            ratio=number(exp(min(float(facts.epsilon), 50.0)), digits=3),
+            lines=ledger_lines(facts.event, facts.promise),
+            ratio=number(exp(min(_epsilon(facts.promise), 50.0)), digits=3),
+            amounts=[(name, written(Fraction(amount))) for name, amount in facts.promise.to_json().items()],
+            one="any one record" if facts.unit is None else "any one person with all their records",
             pictures=_pictures(facts, work or Work()),
             domains=[(name, _domain_words(domain)) for name, domain in facts.domains["columns"].items()],
             target=facts.domains.get("target"),
         )
     )
+
+
+def _epsilon(promise: Promise) -> float:
+    """Epsilon, also of a promise in rho: then at the usual delta."""
+    return float(promise.epsilon) if promise.epsilon is not None else epsilon_at(promise.amount(), USUAL)
 
 
 def _pictures(facts: PrivateFacts, work: Work) -> list[tuple[str, Picture]]:
@@ -84,16 +97,22 @@ def _pictures(facts: PrivateFacts, work: Work) -> list[tuple[str, Picture]]:
     return drawn
 
 
-def ledger_lines(event: Event, depth: int = 0) -> list[Line]:
-    """The parts of an event, in order; equal neighbours below one heading are told once, with how many they are."""
-    if isinstance(event, Pure | Concentrated):
-        how = "spent" if isinstance(event, Pure) else "spent, in zCDP"
-        cost = event.epsilon if isinstance(event, Pure) else event.rho
-        return [Line(depth=depth, what=event.what or "a release", how=how, epsilon=cost)]
-    how = "disjoint records: the dearest counts" if isinstance(event, Parallel) else "adds up"
-    lines = [Line(depth=depth, what=event.what or "in all", how=how, epsilon=epsilon_of(event))]
-    for part in event.parts:
-        lines += ledger_lines(part, depth + 1)
+def ledger_lines(event: Event, promise: Promise, depth: int = 0) -> list[Line]:
+    """The parts of an event, in order, each with what it costs in the promise's unit."""
+    cost = promise.spent_by(event)
+    if isinstance(event, Pure | Concentrated | Approximate):
+        how = f"spent, with delta = {written(event.delta)}" if isinstance(event, Approximate) else "spent"
+        return [Line(depth=depth, what=event.what or "a release", how=how, cost=cost)]
+    parts: tuple[Event, ...]
+    if isinstance(event, Grouped):
+        times = event.rows if promise.unit == "epsilon" else event.rows**2
+        how, parts = f"{times} times what it costs for one row", (event.part,)
+    else:
+        how = "disjoint records: the dearest counts" if isinstance(event, Parallel) else "adds up"
+        parts = event.parts
+    lines = [Line(depth=depth, what=event.what or "in all", how=how, cost=cost)]
+    for part in parts:
+        lines += ledger_lines(part, promise, depth + 1)
     return lines
 
 

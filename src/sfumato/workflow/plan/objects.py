@@ -100,7 +100,9 @@ def algorithm_tree(asked: Any) -> AlgorithmPlan:
             return AlgorithmPlan(name=name)
         if isinstance(part.run, type) and is_dataclass(asked) and isinstance(asked, part.run):
             said = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked) if _differs(asked, one)}
-            return AlgorithmPlan(name=name, options={key: value for key, value in said.items() if key != "epsilon"})
+            return AlgorithmPlan(
+                name=name, options={key: value for key, value in said.items() if key not in ("epsilon", "rho")}
+            )
     raise PlanError(f"algorithm: {asked!r} is no algorithm; known are {listed(catalog().algorithms, most=30)}")
 
 

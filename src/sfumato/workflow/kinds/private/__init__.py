@@ -1,4 +1,4 @@
-"""Differentially private releases, noisy rows over declared domains: plans that ask for epsilon."""
+"""Differentially private releases, noisy rows over declared domains: plans that ask for epsilon or rho."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 def owns(plan: Plan) -> bool:
     """Whether a plan asks for this kind of release."""
-    return "epsilon" in plan.privacy
+    return "epsilon" in plan.privacy or "rho" in plan.privacy

@@ -48,7 +48,7 @@ class PrivateComparison:
             "algorithm_used": found.algorithm,
             "proven_optimal": False,
             "claims": [],
-            "epsilon": float(found.epsilon),
+            "epsilon": float(found.promise.epsilon or 0),
             "rows": found.rows.height,
             "suppressed_rows": 0,
             "classes": found.outcome.keys.shape[1],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import polars as pl
 
 from sfumato.budget.events import from_json, to_json
+from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
 from sfumato.report.private.private_page import PrivateFacts, ledger_lines, render
@@ -28,7 +28,8 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
     return PrivateFacts(
         made=manifest["made"],
         version=manifest["sfumato"],
-        epsilon=Fraction(manifest["claims"][0]["parameters"]["epsilon"]),
+        promise=Promise.of(manifest["claims"][0]["parameters"]),
+        unit=manifest["plan"]["input"].get("unit"),
         event=from_json(manifest["ledger"]),
         algorithm=manifest["recoding"]["algorithm"],
         why=manifest["recoding"]["why"],
@@ -49,12 +50,12 @@ def _counted(rows: pl.DataFrame, name: str, counts: str | None) -> tuple[tuple[s
 
 def summary(made: PrivateRelease) -> Summary:
     """Epsilon in a line, and where it went in a table."""
-    lines = [line for line in ledger_lines(made.event) if line.depth < 2]
-    epsilon = f"Differentially private with epsilon = {made.epsilon}, by {made.algorithm}"
+    lines = [line for line in ledger_lines(made.event, made.promise) if line.depth < 2]
+    said = f"Differentially private with {made.promise}, by {made.algorithm}"
     return Summary(
-        lines=(f"{epsilon}: {made.rows.height:,} noisy rows.",),
-        heads=("where epsilon went", "epsilon"),
-        cells=tuple(("  " * line.depth + line.what, str(line.epsilon)) for line in lines),
+        lines=(f"{said}: {made.rows.height:,} noisy rows.",),
+        heads=("where the budget went", made.promise.unit),
+        cells=tuple(("  " * line.depth + line.what, str(line.cost)) for line in lines),
         after=tuple(f"Beware: {mark}." for mark in made.marks),
         changes=(("rows", "private", made.rows.height),),
     )
@@ -64,7 +65,7 @@ def figures(made: PrivateRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
         "rows": made.rows.height,
-        "epsilon": str(made.epsilon),
+        **made.promise.to_json(),
         "algorithm": made.algorithm,
         "ledger": to_json(made.event),
     }

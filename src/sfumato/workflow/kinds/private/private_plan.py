@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from sfumato.budget.events import exactly
+from sfumato.budget.promise import Promise
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.catalog.options import configured
+from sfumato.workflow.catalog.options import configured, option_names
 from sfumato.workflow.plan.column_plan import refuse_guarded
 from sfumato.workflow.plan.plan import Plan
 
-KEYS = ("epsilon", "domains", "ledger", "analyst")
+KEYS = ("epsilon", "delta", "rho", "domains", "ledger", "analyst")
 """The keys of [privacy] that a private release has."""
 OUTPUTS = ("records", "counts")
 _SETS = "Chosen by auto: a column has sets, which diffgen specializes along their tree."
@@ -25,12 +25,12 @@ def check(plan: Plan) -> None:
     refuse_guarded(plan.columns, "a private release")
 
 
-def epsilon_of_plan(plan: Plan) -> Fraction:
-    """The budget, exactly as it is written."""
+def promise_of(plan: Plan) -> Promise:
+    """What is promised, exactly as it is written."""
     others = [key for key in plan.privacy if key not in KEYS]
     if others:
         raise PlanError(
-            f"privacy.{others[0]}: a differentially private release meets its epsilon and nothing else; "
+            f"privacy.{others[0]}: a differentially private release meets its promise and nothing else; "
             f"here are {listed(KEYS)} only"
         )
     if plan.privacy.get("domains", "declared") not in ("declared", "observed"):
@@ -38,17 +38,23 @@ def epsilon_of_plan(plan: Plan) -> Fraction:
     if plan.algorithm.seed is not None:
         raise PlanError("algorithm.seed: whoever knows the seed can take the noise away; a private release has none")
     try:
-        return exactly("privacy.epsilon", plan.privacy["epsilon"])
+        return Promise.of(plan.privacy)
     except ParameterError as error:
-        raise PlanError(str(error)) from None
+        raise PlanError(f"privacy.{error}") from None
+
+
+def budget_of(plan: Plan) -> dict[str, Fraction]:
+    """What a mechanism that protects single rows may spend.
+
+    Where a person has up to m rows it gets epsilon / m, or rho / m^2 (group privacy).
+    """
+    promise, rows = promise_of(plan), plan.input.rows_per_unit
+    return {promise.unit: promise.amount() / (rows if promise.unit == "epsilon" else rows**2)}
 
 
 def private_algorithm(plan: Plan) -> tuple[str, Any, str]:
-    """The plan's algorithm with its options and its epsilon, and why.
-
-    Where a person has up to m rows, a mechanism that protects single rows gets epsilon / m (group privacy).
-    """
-    epsilon, known = epsilon_of_plan(plan), catalog().solving("private")
+    """The plan's algorithm with its options and its budget, and why."""
+    budget, known = budget_of(plan), catalog().solving("private")
     name, why = plan.algorithm.name, "Named in the plan."
     if name == "auto":
         sets = any(column.type == "set" for column in plan.columns.values())
@@ -62,10 +68,6 @@ def private_algorithm(plan: Plan) -> tuple[str, Any, str]:
     if plan.algorithm.options.get("output", "records") not in OUTPUTS:
         found = plan.algorithm.options["output"]
         raise PlanError(f"algorithm.output must be one of {listed(OUTPUTS)}, not {found!r}")
-    return (
-        name,
-        configured(
-            known[name], options, fixed={"epsilon": epsilon / plan.input.rows_per_unit}, beside=("name", "output")
-        ),
-        why,
-    )
+    if "rho" in budget and "rho" not in option_names(known[name]):
+        raise PlanError(f"algorithm.name: {name} promises pure epsilon only; leave privacy.delta and privacy.rho out")
+    return name, configured(known[name], options, fixed=budget, beside=("name", "output")), why

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.chain import Head
 from sfumato.budget.events import Event
 from sfumato.budget.ledger import Ledger
+from sfumato.budget.promise import Promise
 from sfumato.bundle.bundle_files import MANIFEST
 from sfumato.publish.noisy_table import NoisyTable
 from sfumato.verification.private_checks import OBSERVED
@@ -36,13 +35,13 @@ class PrivateRelease(Release):
     """The ledger that paid for it and the number of the charge, if one did."""
 
     @property
-    def epsilon(self) -> Fraction:
-        """What the release cost: exactly what the plan asked for."""
-        return epsilon_of(self.outcome.event) * self.plan.input.rows_per_unit
+    def promise(self) -> Promise:
+        """What is promised: exactly what the plan asked for."""
+        return Promise.of(self.plan.privacy)
 
     @property
     def event(self) -> Event:
-        """Where every part of epsilon went."""
+        """Where every part of the budget went."""
         return self.outcome.event
 
     @property

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sfumato.budget.accountants import epsilon_of
-from sfumato.budget.events import Pure
+from sfumato.budget.events import Grouped
+from sfumato.budget.promise import Promise
+from sfumato.budget.purse import Purse
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
@@ -22,7 +22,7 @@ from sfumato.verification.checks import Check, same
 from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.private.declared import declared_table
-from sfumato.workflow.kinds.private.private_plan import epsilon_of_plan, private_algorithm
+from sfumato.workflow.kinds.private.private_plan import private_algorithm, promise_of
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
 from sfumato.workflow.loading import bounded, rows_or_none
@@ -32,14 +32,13 @@ from sfumato.workflow.plan.plan import Plan
 
 def begin(asked: Asked) -> Asked:
     """Reserve the cost in the plan's ledger, before the data is touched."""
-    plan, epsilon = asked.plan, epsilon_of_plan(asked.plan)
+    plan, promise = asked.plan, promise_of(asked.plan)
     if "ledger" not in plan.privacy:
         return asked
     ledger = opened(plan.folder / str(plan.privacy["ledger"]))
     analyst = str(plan.privacy.get("analyst", "release"))
-    return replace(
-        asked, charge=(ledger, ledger.reserve(analyst, Pure(epsilon=epsilon, what="release"), what="release"))
-    )
+    cost = Purse(whole=promise.amount(), unit=promise.unit).cost(promise.amount(), "release")
+    return replace(asked, charge=(ledger, ledger.reserve(analyst, cost, what="release")))
 
 
 def read(asked: Asked) -> Table:
@@ -50,10 +49,13 @@ def read(asked: Asked) -> Table:
 def search(asked: Asked, table: PrivateTable, work: Work) -> Searched:
     """Run the algorithm; what it accounts for must be epsilon exactly, and is then settled."""
     name, run, why = private_algorithm(asked.plan)
-    outcome, epsilon = run(table, work), epsilon_of_plan(asked.plan)
-    spent = epsilon_of(outcome.event) * asked.plan.input.rows_per_unit
-    if spent != epsilon:
-        raise ClaimRefuted(f"{name} accounted for {spent} of epsilon {epsilon}; nothing was written")
+    outcome, promise = run(table, work), promise_of(asked.plan)
+    rows = asked.plan.input.rows_per_unit
+    if rows > 1:
+        outcome = replace(outcome, event=Grouped(part=outcome.event, rows=rows, what="all rows of one person"))
+    if not promise.kept_by(outcome.event):
+        spent = promise.spent_by(outcome.event)
+        raise ClaimRefuted(f"{name} accounted for {spent} of {promise.unit}, not for {promise}; nothing was written")
     if asked.charge is not None:
         ledger, reserved = asked.charge
         ledger.settle(reserved)
@@ -68,7 +70,6 @@ def recode(asked: Asked, found: Searched) -> pl.DataFrame:
 
 def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> PrivateRelease:
     """The claim is what was accounted for; rows are not looked at."""
-    epsilon = epsilon_of(found.outcome.event) * asked.plan.input.rows_per_unit
     return PrivateRelease(
         kind=kind,
         plan=asked.plan,
@@ -76,7 +77,7 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Priv
         values={one.name: one.values for one in found.prepared.attributes},
         outcome=found.outcome,
         rows=rows,
-        claims=(_claim(epsilon, neighbours(asked.plan.public()["input"])),),
+        claims=(_claim(promise_of(asked.plan), neighbours(asked.plan.public()["input"])),),
         utility={},
         algorithm=found.algorithm,
         why=found.why,
@@ -85,9 +86,9 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Priv
     )
 
 
-def _claim(epsilon: Fraction, of: str) -> Claim:
-    parameters: dict[str, Any] = {"epsilon": str(epsilon), "neighbours": of}
-    value = float(epsilon)
+def _claim(promise: Promise, of: str) -> Claim:
+    parameters: dict[str, Any] = {**promise.to_json(), "neighbours": of}
+    value = float(promise.epsilon or promise.amount())
     return Claim(
         model=DIFFERENTIAL,
         parameters=parameters,
