@@ -17,7 +17,7 @@ from sfumato.budget.events import from_json
 from sfumato.budget.ledger import Ledger
 from sfumato.bundle.manifest import dump, seal
 from sfumato.bundle.staging import sha256
-from sfumato.ground.errors import BudgetError, DataError, PlanError
+from sfumato.ground.errors import BudgetError, DataError, PlanError, UnknownColumn
 from sfumato.verification.private_checks import fits
 from sfumato.workflow import bundling
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
@@ -89,6 +89,9 @@ def test_the_parts_of_any_epsilon_add_up_exactly() -> None:
         (lambda m: m["claims"][0]["parameters"].update(epsilon="1/2"), "claims are what the plan asks for"),
         (lambda m: m["plan"]["algorithm"].update(seed=3), "no seed is told"),
         (lambda m: m["plan"]["privacy"].update(domains="observed"), "domains are declared, or marked"),
+        (lambda m: m["plan"]["columns"]["age"].update(domain_from="profile"), "no domain is read off the rows"),
+        (lambda m: m["plan"]["columns"]["age"].update(domain_from="discover"), "domains that were looked for"),
+        (lambda m: m["domains"]["columns"]["age"].update({"from": "discovered"}), "domains that were looked for"),
         (lambda m: m["domains"]["target"]["values"].remove("N"), "domain of class"),
         (lambda m: m["data"]["columns"][0].update(role="keep"), "no column is published unchanged"),
         (lambda m: m["data"].update(rows=1), "rows"),
@@ -101,7 +104,8 @@ def test_a_changed_manifest_is_noticed_even_when_it_is_sealed_again(change: Any,
     content = json.loads(path.read_text())
     change(content)
     path.write_text(dump(seal(content)))
-    assert {wrong, "form of the manifest"} & set(failing(tmp_path / "out"))
+    found = failing(tmp_path / "out")
+    assert "form of the manifest" in found or any(one.startswith(wrong) for one in found)
 
 
 def test_a_changed_row_or_report_is_noticed(tmp_path: Path) -> None:
@@ -134,8 +138,6 @@ def test_domains_must_be_declared_and_values_lie_in_them() -> None:
     plan["columns"]["job"]["hierarchy"] = {"kind": "flat"}
     with pytest.raises(PlanError, match="declared domain"):
         sf.release(sf.Plan.parse(plan), records())
-    observed = sf.release(sf.Plan.parse({**plan, "privacy": {"epsilon": 1.0, "domains": "observed"}}), records())
-    assert "NOT differentially private" in observed.marks[0]
     plan = tree()
     del plan["columns"]["class"]["values"]
     with pytest.raises(PlanError, match=r"columns\.class\.values"):
@@ -148,10 +150,13 @@ def test_domains_must_be_declared_and_values_lie_in_them() -> None:
     plan["columns"]["class"]["role"] = "sensitive"
     with pytest.raises(PlanError, match="no epsilon covers"):
         sf.release(sf.Plan.parse(plan), records())
+    plan = tree()
+    for column in plan["columns"].values():
+        column["outside"] = "refuse"
     with pytest.raises(DataError, match="outside the declared domain: 'Pilot'"):
-        made(records().with_columns(job=pl.lit("Pilot")))
+        sf.release(sf.Plan.parse(plan), records().with_columns(job=pl.lit("Pilot")))
     with pytest.raises(DataError, match="outside the declared range"):
-        made(records().with_columns(age=pl.lit(99)))
+        sf.release(sf.Plan.parse(plan), records().with_columns(age=pl.lit(99)))
 
 
 def test_sets_and_relational_columns_are_released_together(tmp_path: Path) -> None:
@@ -175,8 +180,8 @@ def test_the_budget_is_charged_before_the_data_is_read(tmp_path: Path) -> None:
     assert "budget.db" not in json.dumps(bundling.unwritten(release)[0])
     with pytest.raises(BudgetError, match=r"0\.5 of 2 left"):
         made(privacy=privacy)
-    with pytest.raises(DataError):
-        made(records().with_columns(age=pl.lit(99)), privacy={**privacy, "epsilon": 0.25})
+    with pytest.raises(UnknownColumn, match=r"columns\.age"):
+        made(records().drop("age"), privacy={**privacy, "epsilon": 0.25})
     assert [charge.status for charge in ledger.history()] == ["settled", "reserved"]
     assert ledger.accounts()[1].spent == Fraction("1.75")
 

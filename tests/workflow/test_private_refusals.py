@@ -42,11 +42,6 @@ def test_grids_have_an_end(change: dict[str, Any], told: str) -> None:
         sf.release(sf.Plan.parse(plan), records())
 
 
-def test_rows_are_not_dropped_by_their_values() -> None:
-    with pytest.raises(PlanError, match="on_missing"):
-        made(input={"missing": ["?"], "on_missing": "drop"})
-
-
 def test_noise_that_would_fill_the_disk_is_published_as_counts_only() -> None:
     release = made()
     many = release.outcome.counts * 0 + 10**9

@@ -152,16 +152,19 @@ class _Event:
         return Record(needed={**head, **rest.get(str(kind), {})}).fault(value, path)
 
 
+_FOUND: Mapping[str, Form] = MappingProxyType({"from": Exactly("discovered")})
+"""Said of a domain that was found and paid for."""
 _DOMAIN = Either(
     (
-        Record(needed={"kind": Exactly("number"), "low": NUMBER, "high": NUMBER, "grid": NUMBER}),
-        Record(needed={"kind": OneOf(("tree", "set")), "nodes": Listed(of=Row((NAME, Whole(low=-1))))}),
+        Record(needed={"kind": Exactly("number"), "low": NUMBER, "high": NUMBER, "grid": NUMBER}, optional=_FOUND),
+        Record(
+            needed={"kind": OneOf(("tree", "set")), "nodes": Listed(of=Row((NAME, Whole(low=-1))))}, optional=_FOUND
+        ),
     )
 )
-PRIVATE = Record(
-    needed={
+_NOISY: Mapping[str, Form] = MappingProxyType(
+    {
         **COMMON,
-        "kind": Exactly("private"),
         "data": Record(
             needed={
                 **DATA,
@@ -176,19 +179,9 @@ PRIVATE = Record(
                 ),
             }
         ),
-        "claims": Listed(
-            of=Record(
-                needed={
-                    "model": NAME,
-                    "parameters": Record(
-                        needed={"neighbours": NAME}, optional={"epsilon": NAME, "delta": NAME, "rho": NAME}
-                    ),
-                }
-            )
-        ),
         "domains": Record(
             needed={"columns": Mapped(of=_DOMAIN)},
-            optional={"target": Maybe(Record(needed={"name": NAME, "values": Listed(of=NAME)}))},
+            optional={"target": Maybe(Record(needed={"name": NAME, "values": Listed(of=NAME)}, optional=_FOUND))},
         ),
         "ledger": _Event(),
         "recoding": Record(
@@ -203,15 +196,27 @@ PRIVATE = Record(
         ),
         "search": Mapped(of=Either((NUMBER, NAME))),
         "attacks": Listed(of=ATTACK, most=0),
+    }
+)
+"""What every release of noisy rows states."""
+_PAID: Mapping[str, Form] = MappingProxyType(
+    {**REPORT, "paid": Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST})}
+)
+_PROMISED = Record(needed={"neighbours": NAME}, optional={"epsilon": NAME, "delta": NAME, "rho": NAME})
+PRIVATE = Record(
+    needed={
+        **_NOISY,
+        "kind": Exactly("private"),
+        "claims": Listed(of=Record(needed={"model": NAME, "parameters": _PROMISED})),
     },
-    optional={
-        **REPORT,
-        "paid": Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST}),
-    },
+    optional=_PAID,
 )
 """A differentially private release."""
 
-FORMS = (TABLE, ITEMS, PRIVATE)
+OBSERVED = Record(needed={**_NOISY, "kind": Exactly("observed"), "claims": Listed(of=CLAIM, most=0)}, optional=_PAID)
+"""Noisy rows over domains that were read off the table: nothing is claimed."""
+
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED)
 """One for each kind."""
 
 

@@ -17,6 +17,7 @@ from sfumato.bundle.form import (
     OneOf,
     Real,
     Record,
+    Row,
     Text,
     Value,
     Whole,
@@ -43,6 +44,10 @@ COLUMN_PLAN = Record(
         "hierarchy": NAME,
         "time_hierarchy": NAME,
         "values": Whole(),
+        "domain_from": OneOf(("public", "profile", "discover")),
+        "outside": OneOf(("clamp", "drop", "refuse")),
+        "other": NAME,
+        "within": Row((NUMBER, NUMBER)),
     },
 )
 PLAN = Record(
@@ -115,7 +120,7 @@ COMMON: Mapping[str, Form] = MappingProxyType(
     {
         "sfumato": Text(most=40, like=r"[0-9A-Za-z.+-]+"),
         "schema": Exactly(SCHEMA),
-        "kind": OneOf(("table", "items", "private")),
+        "kind": OneOf(("table", "items", "private", "observed")),
         "made": Text(like=r"\d{4}-\d{2}-\d{2}"),
         "marks": Listed(of=SENTENCE, most=20_000),
         "plan": PLAN,

@@ -36,6 +36,8 @@ class Categories:
     """Every possible value, in order."""
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     """The labels above each value, all equally long, where a tree is declared."""
+    other: str | None = None
+    """The value that stands for every text that is not declared; without one such records are left out."""
 
     def __post_init__(self) -> None:
         """Refuse no value at all, and a value twice."""
@@ -44,6 +46,8 @@ class Categories:
         object.__setattr__(self, "values", tuple(self.values))
         if not self.values or len(set(self.values)) < len(self.values):
             raise ParameterError("values must be different texts, at least one")
+        if self.other is not None and self.other not in self.values:
+            raise ParameterError(f"other must be one of the values, not {self.other!r}")
 
     @property
     def labels(self) -> tuple[str, ...]:

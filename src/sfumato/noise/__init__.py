@@ -7,6 +7,7 @@ to release anything that would cost more.
 from sfumato.noise.costing import counted, picked
 from sfumato.noise.counts import noisy_counts, noisy_reals
 from sfumato.noise.gaussian import gaussian_counts
+from sfumato.noise.key_selection import chosen_keys
 from sfumato.noise.noisy import Noisy
 from sfumato.noise.responses import randomized_responses
 from sfumato.noise.selection import chosen, chosen_quantile
@@ -14,6 +15,7 @@ from sfumato.noise.selection import chosen, chosen_quantile
 __all__ = [
     "Noisy",
     "chosen",
+    "chosen_keys",
     "chosen_quantile",
     "counted",
     "gaussian_counts",

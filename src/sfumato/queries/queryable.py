@@ -1,7 +1,7 @@
 """Rows by declared domains: which group a cell belongs to.
 
 A cell outside its domain does not stop an answer, for a refusal would tell of the record that caused it: numbers are
-clamped, strange categories and missing numbers are left out.
+clamped, strange categories become ``other`` where it is declared; they are left out else, as missing numbers are.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def codes_in(domain: Domain, cells: pl.Series) -> Codes:
         return np.where(np.isnan(found), -1, place).astype(np.int32)
     known = pl.Series(list(domain.values), dtype=pl.String)
     places = pl.Series(range(len(domain.values)), dtype=pl.Int32)
-    return texts_in(cells).replace_strict(known, places, default=-1).fill_null(-1).to_numpy().astype(np.int32)
+    rest = -1 if domain.other is None else domain.values.index(domain.other)
+    return texts_in(cells).replace_strict(known, places, default=rest).fill_null(rest).to_numpy().astype(np.int32)
 
 
 def present(table: Table, name: str) -> pl.Series:

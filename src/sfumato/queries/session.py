@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.budget.events import Event, exactly
+from sfumato.budget.events import Event, Grouped, exactly
 from sfumato.budget.ledger import Ledger
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
@@ -42,11 +42,11 @@ Where = Condition | str | None
 class Session:
     """Noisy answers about a table, as long as the budget lasts.
 
-    Claim: an answer is epsilon-differentially private for tables that differ by one record, and all answers together
-        cost no more than the ledger granted.
-    How: what a question costs is known from the question alone; it is reserved in the ledger, then the records are
+    Claim: an answer is epsilon-differentially private for tables that differ by one record, or by all rows of one
+        person where ``rows`` says how many these can be; all answers together cost no more than the ledger granted.
+    How: a person with up to m rows moves every figure by up to m records, so noise is drawn for epsilon / m. What a question costs is known from the question alone; it is reserved in the ledger, then the records are
         looked at, then it is settled. Noise comes from OpenDP only; sums are exact whole numbers before.
-    Needs: declared domains. A column that is missing from the table is refused; a cell that is outside its domain is
+    Needs: declared domains, and a table in which nobody has more than ``rows`` rows. A column that is missing from the table is refused; a cell that is outside its domain is
         clamped or left out without a word, for a message would tell of a record.
     """
 
@@ -57,6 +57,7 @@ class Session:
         ledger: Ledger | str | Path,
         analyst: str,
         domains: Mapping[str, Domain] | None = None,
+        rows: int = 1,
     ) -> None:
         """``table`` may be a table, any frame, or a function that reads one when the first answer is paid for."""
         self._load: Callable[[], Any] = table if callable(table) else lambda: table
@@ -65,6 +66,8 @@ class Session:
         self.analyst = text("analyst", analyst)
         check_domains(domains or {})
         self.domains: dict[str, Domain] = dict(domains or {})
+        at_least("rows", rows, 1)
+        self.rows = rows
 
     def count(self, *, epsilon: Any, where: Where = None, by: Sequence[str] = (), confidence: float = 0.95) -> Answer:
         """How many records, of each group if ``by`` names columns: every declared combination is answered."""
@@ -128,10 +131,10 @@ class Session:
                 bounds_of(one, question, self.domains)
         if self._table is not None:
             _refuse_unknown(question, self._table)
-        event = cost_of(question, budget)
+        event = self._of_people(cost_of(question, budget / self.rows))
         title = what or ", ".join(one.name for one in question.aggregates)
         with self.ledger.charged(self.analyst, event, what=title):
-            return self._answers(question, domains, budget, confidence)
+            return self._answers(question, domains, budget / self.rows, confidence)
 
     def _answers(self, question: Question, domains: list[Domain], budget: Fraction, confidence: float) -> list[Answer]:
         if self._table is None:
@@ -146,8 +149,13 @@ class Session:
         answers = []
         for one in question.aggregates:
             found = self._estimate(one, question, table, (place, groups), (share, confidence))
-            answers.append(_answer(one, question, domains, found, cost_of_one(one, share), confidence))
+            event = self._of_people(cost_of_one(one, share))
+            answers.append(_answer(one, question, domains, found, event, confidence))
         return answers
+
+    def _of_people(self, event: Event) -> Event:
+        """What an event for single rows costs a person."""
+        return event if self.rows == 1 else Grouped(part=event, rows=self.rows, what="all rows of one person")
 
     def _estimate(
         self,

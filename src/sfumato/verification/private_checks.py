@@ -15,11 +15,11 @@ from sfumato.budget.accountants import delta_of
 from sfumato.budget.events import Event, Grouped, from_json
 from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
-from sfumato.describe.domains import DECLARING
 from sfumato.describe.spans import Ends, read_interval
 from sfumato.describe.taxonomy import TOP
 from sfumato.verification.checks import Check
 from sfumato.verification.consistency import algorithm_fits
+from sfumato.verification.discovery_checks import domains_known, split
 from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
 from sfumato.verification.released_file import formulas_escaped
@@ -29,11 +29,12 @@ DIFFERENTIAL = "differential-privacy"
 NEIGHBOURS = "one record added or removed"
 PEOPLE = "all rows of one {unit} added or removed, at most {most} of which are used"
 """Whom two tables differ by: by a record, or by a person."""
+OBSERVED_KIND = "observed"
+"""The kind of release whose domains are read off the rows."""
 OBSERVED = "domains were read off the private table: this release is NOT differentially private, for studies only"
 """The warning of a release whose domains are not declared."""
 COUNT = "count"
 """The role of the column that counts."""
-"""The column of counts, and its role."""
 _FOR_COUNTS = ("epsilon of the counts", "epsilon of one marginal")
 _SCALE = "scale of the noise of a count"
 _PUBLISHED = ("quasi", "target")
@@ -54,15 +55,15 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     plan = manifest["plan"]
     asked = Promise.of(plan["privacy"])
     event = from_json(manifest["ledger"])
-    spent = asked.kept_by(event) and _grouped(event, rows_of_one(plan["input"]))
+    rows = from_json(split(manifest["ledger"])[1])
+    spent = asked.kept_by(event) and _grouped(rows, rows_of_one(plan["input"]))
     detail = f"{asked.spent_by(event)} of {asked.amount(delta_of(event))}"
     yield check(what="the ledger adds up to what is promised", holds=spent, detail=detail)
-    claims = [{"model": DIFFERENTIAL, "parameters": {**asked.to_json(), "neighbours": neighbours(plan["input"])}}]
-    yield check(what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=str(asked))
+    yield _claims(manifest, asked, check)
     seeded = "seed" in plan["algorithm"] or "seed" in manifest
     yield check(what="no seed is told", holds=not seeded, detail="seed" if seeded else "none")
     observed = plan["privacy"].get("domains") == "observed"
-    marked = manifest["marks"] == [OBSERVED] * observed
+    marked = manifest["marks"] == [OBSERVED] * observed and observed != claimed(manifest)
     yield check(what="domains are declared, or marked", holds=marked, detail="observed" if observed else "declared")
     roles = {column["name"]: column["role"] for column in manifest["data"]["columns"]}
     strange = sorted({str(role) for role in roles.values()} - _ROLES)
@@ -77,6 +78,20 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     counts = counts_of(manifest)
     if counts is not None:
         yield _counts(table.frame[counts], check)
+
+
+def claimed(manifest: Mapping[str, Any]) -> bool:
+    """Whether a bundle claims differential privacy: noisy rows over observed domains do not."""
+    return bool(manifest["kind"] != OBSERVED_KIND)
+
+
+def _claims(manifest: Mapping[str, Any], asked: Promise, check: Callable[..., Any]) -> Any:
+    if not claimed(manifest):
+        made = manifest["claims"]
+        return check(what="no differential privacy is claimed", holds=not made, detail=f"{len(made)} claims")
+    source = manifest["plan"]["input"]
+    claims = [{"model": DIFFERENTIAL, "parameters": {**asked.to_json(), "neighbours": neighbours(source)}}]
+    return check(what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=str(asked))
 
 
 def _grouped(event: Event, rows: int) -> bool:
@@ -136,20 +151,8 @@ def _planned(manifest: Mapping[str, Any], roles: Mapping[str, str], check: Calla
     odd += [name for name, role in roles.items() if role == COUNT][1:]
     detail = "as planned" if not odd else f"not as planned: {', '.join(odd)}"
     yield check(what="roles of the columns", holds=not odd, detail=detail)
-    if not manifest["marks"]:
-        open_ones = [name for name in planned if not _declared(columns[name], name, manifest["domains"])]
-        detail = "all" if not open_ones else f"not declared: {', '.join(open_ones)}"
-        yield check(what="domains that the plan declares", holds=not open_ones, detail=detail)
-
-
-def _declared(spec: Mapping[str, Any], name: str, domains: Mapping[str, Any]) -> bool:
-    """Whether a column of the plan declares its domain: by a hierarchy that needs no rows, or by its values."""
-    if spec["role"] == "target":
-        target = domains["target"]
-        return bool(target["name"] == name and spec.get("values") == len(target["values"]))
-    if spec.get("hierarchy"):
-        return spec["hierarchy"] in DECLARING
-    return bool(spec.get("values"))
+    if claimed(manifest):
+        yield from domains_known(manifest, check)
 
 
 def _counts(counts: pl.Series, check: Callable[..., Any]) -> Any:

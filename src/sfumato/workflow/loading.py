@@ -113,13 +113,13 @@ def marked(table: Table, plan: Plan) -> Table:
     return replace(table, missing=(free[0],))
 
 
-def bounded(table: Table, plan: Plan) -> Table:
-    """At most ``rows_per_unit`` random rows of each person, where the plan tells people apart.
+def bounded(table: Table, plan: Plan, *, most: int | None = None) -> Table:
+    """At most ``rows_per_unit`` random rows of each person, or ``most``, where the plan tells people apart.
 
-    Which rows of a person are kept depends on that person's rows alone, so that adding or removing all rows of one
+    This comes before anything is counted. Which rows of a person are kept depends on that person's rows alone, so that adding or removing all rows of one
     person changes at most so many of the rows that are left.
     """
-    unit, most = plan.input.unit, plan.input.rows_per_unit
+    unit, many = plan.input.unit, plan.input.rows_per_unit if most is None else most
     if unit is None:
         return table
     if unit not in table.names:
@@ -127,7 +127,7 @@ def bounded(table: Table, plan: Plan) -> Table:
     order = pl.Series(Chance().generator().permutation(table.rows).astype(np.int64))
     person = pl.Series(told_apart(table.column(unit, "text"))[0])
     rank = pl.DataFrame({"person": person, "order": order}).select(pl.col("order").rank("ordinal").over("person"))
-    return replace(table, frame=table.frame.filter(rank["order"] <= most))
+    return replace(table, frame=table.frame.filter(rank["order"] <= many))
 
 
 def classes(

@@ -19,10 +19,10 @@ _TRIALS = 20
 def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """The algorithm has the options that the plan gives it, and every attack that the plan asks for is told."""
     asked, used = manifest["plan"]["algorithm"], manifest["recoding"]["algorithm"]
-    part = catalog().algorithms.get(used)
-    known = (*COMMON, *kind_stated(manifest).options, *(() if part is None else option_names(part)))
+    part, kind = catalog().algorithms.get(used), kind_stated(manifest)
+    known = (*COMMON, *kind.options, *(() if part is None else option_names(part)))
     strange = [key for key in asked if key not in known]
-    fits = part is not None and part.solves == manifest["kind"]
+    fits = part is not None and part.solves == kind.solves
     told = f"unknown: {listed(strange)}" if strange else "known" if fits else f"{used!r} makes no such release"
     yield Check(what="options of the algorithm", holds=fits and not strange, detail=told)
     yield from _attacks(manifest)

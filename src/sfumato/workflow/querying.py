@@ -20,6 +20,7 @@ from sfumato.workflow.loading import bounded, load_table, rows_or_none
 from sfumato.workflow.paying import opened
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.column_plan import ColumnPlan
+from sfumato.workflow.plan.domain_plan import refuse_profiled
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -41,20 +42,20 @@ def query(
 
 
 def session(plan: Plan, *, ledger: Ledger | str | Path, analyst: str, frame: object = None) -> Session:
-    """A session over the plan's table and its declared domains."""
-    if plan.input.rows_per_unit > 1:
-        raise PlanError("input.rows_per_unit: questions are about one row of each person; leave it out")
+    """A session over the plan's table and its declared domains; where it tells people apart, over few rows of each."""
     table = None if frame is None else bounded(load_table(plan, frame, None), plan)
     return Session(
         (lambda: bounded(rows_or_none(plan, None), plan)) if table is None else table,
         domains=declared_domains(plan),
         ledger=opened(ledger),
         analyst=analyst,
+        rows=plan.input.rows_per_unit,
     )
 
 
 def declared_domains(plan: Plan) -> dict[str, Domain]:
     """The domain of every column that declares one; a hierarchy that is read off the rows declares none."""
+    refuse_profiled(plan.columns, "a noisy answer")
     found = {name: _domain(plan, name, column) for name, column in plan.columns.items() if _open(column)}
     return {name: domain for name, domain in found.items() if domain is not None}
 
@@ -69,22 +70,23 @@ def _domain(plan: Plan, name: str, column: ColumnPlan) -> Domain | None:
     if column.type == "set":
         return None
     if column.values:
-        return Categories(values=tuple(dict.fromkeys((*column.values, *missing))))
+        return _with_more(Categories(values=column.values), missing, column.other)
     if column.hierarchy is None:
         return None
     path = f"columns.{name}.hierarchy"
     try:
         declared = builder(column.hierarchy, path, plan.folder).declared()
-        return queryable(_with_missing(declared, missing))
+        return queryable(_with_more(declared, missing, column.other))
     except ParameterError as error:
         raise PlanError(f"{path}: {error}") from None
 
 
-def _with_missing(declared: Domain | None, missing: Sequence[str]) -> Domain | None:
-    """A missing text may be asked for like any other."""
+def _with_more(declared: Domain | None, missing: Sequence[str], other: str | None) -> Domain | None:
+    """A missing text may be asked for like any other, and so may all that are not declared together."""
     if not isinstance(declared, Categories):
         return declared
-    return Categories(values=tuple(dict.fromkeys((*declared.values, *missing))))
+    more = () if other is None else (other,)
+    return Categories(values=tuple(dict.fromkeys((*declared.values, *missing, *more))), other=other)
 
 
 def _refuse_columns(question: Question, plan: Plan) -> None:

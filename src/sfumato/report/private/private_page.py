@@ -31,7 +31,9 @@ class PrivateFacts:
     version: str
     """The version of sfumato."""
     promise: Promise
-    """What was promised."""
+    """What was promised, or what the noise was drawn for where nothing is claimed."""
+    claimed: bool
+    """Whether differential privacy is claimed."""
     unit: str | None
     """The column that tells people apart, where neighbours are people."""
     event: Event
@@ -42,6 +44,8 @@ class PrivateFacts:
     """Why this algorithm."""
     domains: Mapping[str, Any]
     """What was declared."""
+    known_by: Mapping[str, str]
+    """Who says what each column can hold, as the plan tells."""
     steps: tuple[str, ...]
     """What was done, in order."""
     effort: Mapping[str, int | float | str]
@@ -78,7 +82,11 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
             amounts=[(name, written(Fraction(amount))) for name, amount in facts.promise.to_json().items()],
             one="any one record" if facts.unit is None else "any one person with all their records",
             pictures=_pictures(facts, work or Work()),
-            domains=[(name, _domain_words(domain)) for name, domain in facts.domains["columns"].items()],
+            domains=[
+                (name, _domain_words(domain), _known_by(facts, name))
+                for name, domain in facts.domains["columns"].items()
+            ],
+            target_by=_known_by(facts, str((facts.domains.get("target") or {}).get("name"))),
             target=facts.domains.get("target"),
         )
     )
@@ -122,6 +130,19 @@ def _picture(name: str, found: tuple[tuple[str, int], ...]) -> Picture:
     rows = [Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts]
     told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
     return Picture(svg=bars(rows, heads=("rows", "share")), words=f"{label(name)}, noisy: {told}.")
+
+
+_KNOWN = {
+    "declared": "declared in the plan",
+    "public": "drafted from the rows, confirmed as public knowledge",
+    "profile": "drafted from the rows",
+    "discover": "found by noise, paid for from the budget",
+}
+
+
+def _known_by(facts: PrivateFacts, name: str) -> str:
+    """Who says what a column can hold."""
+    return _KNOWN.get(facts.known_by.get(name, "declared"), "") if facts.claimed else "declared, or read off the rows"
 
 
 def _domain_words(domain: Mapping[str, Any]) -> str:

@@ -98,6 +98,8 @@ class Kind:
 
     name: str
     """As the catalog's parts and the manifest name it."""
+    solved_as: str | None = None
+    """The kind whose algorithms make it, where that is another one."""
     options: tuple[str, ...] = ()
     """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
     check: Callable[[Plan], None]
@@ -144,6 +146,11 @@ class Kind:
     """How releases of this kind are compared by a frontier."""
     dimensions: Callable[..., Any] = no_dimensions
     """What every further quasi-identifier costs."""
+
+    @property
+    def solves(self) -> str:
+        """What algorithms of the catalog must solve to make it."""
+        return self.solved_as or self.name
 
     def __repr__(self) -> str:
         return f"Kind({self.name})"

@@ -15,6 +15,7 @@ from sfumato.describe.domains import Categories
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import ParameterError, PlanError, listed
 from sfumato.workflow.plan.builders import builder, builder_tree
+from sfumato.workflow.plan.domain_plan import check_domain, domain_keys, public_keys
 from sfumato.workflow.plan.plan_table import Keys
 
 Tree = Mapping[str, Any]
@@ -62,6 +63,14 @@ class ColumnPlan:
     """Where the items stand one in a row, if they do."""
     guarded: bool = False
     """Whether a quasi-identifier is sensitive too: generalized, and protected from inference."""
+    domain_from: Literal["declared", "public", "profile", "discover"] = "declared"
+    """Who says which values there can be: see ``domain_plan``."""
+    outside: Literal["clamp", "drop", "refuse"] | None = None
+    """In private releases: what becomes of values outside the domain; as with clamp when absent."""
+    other: str | None = None
+    """In private releases and questions: the value that stands for all that are not declared, if any."""
+    within: tuple[float, ...] = ()
+    """Where a range is to be discovered: between which two numbers."""
 
     def __post_init__(self) -> None:
         """Turn roles and builders into what a plan file says."""
@@ -78,6 +87,7 @@ class ColumnPlan:
 
     def check(self, name: str, folder: Path) -> None:
         """Refuse a hierarchy that cannot be built; files are looked at when they are read."""
+        check_domain(self, name)
         for key in ("hierarchy", "time_hierarchy"):
             tree: Tree | None = getattr(self, key)
             if tree is not None and "file" not in tree:
@@ -103,14 +113,14 @@ class ColumnPlan:
                 shown[name] = str(tree.get("kind") or next(iter(tree), ""))
         if self.values:
             shown["values"] = len(self.values)
-        return shown
+        return shown | public_keys(self)
 
 
 def column_plan(keys: Keys, name: str) -> ColumnPlan:
     """One column of a plan."""
     keys.only(
         "role", "type", "hierarchy", "time_hierarchy", "pseudonym", "values", "separator", "mark", "long", "grid",
-        "clock", "outside", "ties", "repeats",
+        "clock", "outside", "ties", "repeats", "domain_from", "other", "within",
     )  # fmt: skip
     if "role" not in keys.table:
         raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
@@ -141,6 +151,7 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
         repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
         long=long,
         guarded=guarded,
+        **domain_keys(keys),
     )
 
 
@@ -192,7 +203,7 @@ def _refuse_strangers(keys: Keys, kind: str | None) -> None:
             raise PlanError(f"{keys.at(key)}: only a column with type = 'trajectory' has times")
     if "long" in keys.table and kind not in ITEMIZED:
         raise PlanError(f"{keys.at('long')}: only a column with type = 'trajectory' or 'set' is gathered from rows")
-    for key in ("grid", "clock", "outside", "ties"):
+    for key in ("grid", "clock", "ties"):
         if key in keys.table and "long" not in keys.table:
             raise PlanError(f"{keys.at(key)} goes with long, the table of single readings")
 

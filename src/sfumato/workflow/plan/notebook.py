@@ -35,7 +35,7 @@ def described(
     a plan. Columns that are not named are dropped.
     """
     from sfumato.workflow.plan.objects import algorithm_tree
-    from sfumato.workflow.profile.suggest import hierarchy
+    from sfumato.workflow.profile.suggest import hierarchy, read_off
 
     table = from_frame(frame, missing=tuple(missing))
     roles = {
@@ -49,10 +49,11 @@ def described(
     for name, role in roles.items():
         if name not in table.names:
             raise unknown_column(name, table.names, where=str(role))
-        tree = given.get(name)
+        tree, seen = given.get(name), False
         if role is Role.QUASI and tree is None:
             tree = hierarchy(table.column(name))
-        columns[name] = ColumnPlan(role=role, hierarchy=tree)
+            seen = read_off(tree)
+        columns[name] = ColumnPlan(role=role, hierarchy=tree, domain_from="profile" if seen else "declared")
     how = algorithm_tree(algorithm)
     return Plan(
         input=InputPlan(missing=tuple(missing)),

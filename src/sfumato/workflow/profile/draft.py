@@ -10,6 +10,13 @@ from typing import Any
 from sfumato.workflow.kinds import kind_of
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.profile.profiling import ColumnProfile, Profile
+from sfumato.workflow.profile.suggest import read_off
+
+PROFILED = (
+    'domain_from = "profile"  # low and high were read off the rows. Before epsilon or questions, write limits that are '
+    'public knowledge, and "public" here'
+)
+"""The line that tells where limits come from."""
 
 
 def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> str:
@@ -28,6 +35,8 @@ def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: 
             lines.append(f'type = "{column.kind}"')
         if column.suggestion.hierarchy is not None:
             lines.append(f"hierarchy = {toml(column.suggestion.hierarchy)}")
+        if read_off(column.suggestion.hierarchy):
+            lines.append(PROFILED)
     return "\n".join([*lines, "", *_requirement(found), ""])
 
 

@@ -112,6 +112,15 @@ def hierarchy(column: Column) -> Mapping[str, Any]:
     return {"bundled": known} if known else {"kind": "flat"}
 
 
+def read_off(tree: Mapping[str, Any] | None) -> bool:
+    """Whether a suggested hierarchy declares a domain that was read off the rows.
+
+    >>> read_off({"kind": "intervals", "widths": [5], "low": 20, "high": 80}), read_off({"kind": "flat"})
+    (True, False)
+    """
+    return tree is not None and "low" in tree
+
+
 _WIDEST = 1e300
 """A quarter of a wider range cannot be divided into equal steps."""
 _PEOPLE = r"patient|person|subject|member|client|customer|user|participant|respondent|insured|student|employee|^pid$"

@@ -13,6 +13,7 @@ from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
 from sfumato.workflow.catalog.requirement import refuse_keys, requirement
 from sfumato.workflow.plan.column_plan import refuse_guarded
+from sfumato.workflow.plan.domain_plan import refuse_total
 from sfumato.workflow.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def check(plan: Plan) -> None:
     """Refuse unknown names and options, and parameters that no table could make right."""
     item_algorithm(plan)
     refuse_guarded(plan.columns, "a release of paths or sets")
+    if plan.privacy:
+        refuse_total(plan.columns, "a release of paths or sets")
     if plan.input.unit is not None:
         raise PlanError(
             "input.unit: with paths and sets a record is a person. Gather the rows of each person into one record, by "

@@ -10,4 +10,9 @@ if TYPE_CHECKING:
 
 def owns(plan: Plan) -> bool:
     """Whether a plan asks for this kind of release."""
+    return noisy(plan) and plan.privacy.get("domains") != "observed"
+
+
+def noisy(plan: Plan) -> bool:
+    """Whether a plan asks for noisy rows, with or without a claim."""
     return "epsilon" in plan.privacy or "rho" in plan.privacy

@@ -1,44 +1,53 @@
 """Rows over declared domains: what a differentially private algorithm may be given.
 
 Domains come from the plan and never from the table: labels that only occur because somebody has them would tell of that
-person. ``privacy.domains = "observed"`` allows it all the same, and the manifest says so.
+person. Only the kind ``observed`` reads them off the rows, and claims nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from sfumato.data.table import Codes, Table, as_text
+from sfumato.budget.events import Event
+from sfumato.data.table import Codes, Table
 from sfumato.describe.domains import Categories, Numbers, ObservedDomain
-from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.paths import Paths
 from sfumato.describe.ranges import Grown, Intervals
 from sfumato.describe.roles import Role
-from sfumato.describe.spans import Ends
-from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
-from sfumato.group.coded_column import CodedColumn
+from sfumato.ground.errors import PlanError, unknown_column
 from sfumato.group.coded_rows import CodedRows
-from sfumato.publish.noisy_table import Attribute, PrivateTable, grid_cells
+from sfumato.publish.noisy_table import PrivateTable
+from sfumato.queries.queryable import texts_in
+from sfumato.workflow.kinds.private.placing import Placed, Rows, classes_of, leaf_of, left_out, number_of, set_of
 from sfumato.workflow.plan.builders import Builder, builder
 from sfumato.workflow.plan.column_plan import ColumnPlan
 from sfumato.workflow.plan.plan import Plan
 
-Declared = tuple[Attribute, CodedColumn]
-"""A declared domain, and every row's value in it."""
-MOST_CELLS = 1_000_000
-"""More cells than this have no use: no count of them would be above its noise."""
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ready:
+    """A table over declared domains, and what finding the domains cost."""
+
+    table: PrivateTable
+    """What an algorithm is given."""
+    notes: tuple[str, ...] = ()
+    """What the steward should know, and nobody else."""
+    found: tuple[Event, ...] = ()
+    """What was paid for domains that were looked for."""
 
 
 def declared_table(plan: Plan, table: Table) -> PrivateTable:
-    """The plan's quasi-identifiers as predictors and its target as the class; values outside a domain are refused."""
+    """The plan's quasi-identifiers as predictors and its target as the class."""
+    return declared(plan, table).table
+
+
+def declared(plan: Plan, table: Table) -> Ready:
+    """The table over the plan's domains: a record with a value outside of them is clamped, told as other or left out."""
     observed = plan.privacy.get("domains") == "observed"
-    if plan.input.on_missing == "drop":
-        raise PlanError("input.on_missing: a private release cannot drop rows by their values; clean the table first")
     for name, column in plan.columns.items():
         if name not in table.names:
             raise unknown_column(name, table.names, where=f"columns.{name}")
@@ -51,116 +60,90 @@ def declared_table(plan: Plan, table: Table) -> PrivateTable:
     if not quasi:
         raise PlanError("columns: no column has role = 'quasi'; name those that are to be published")
     target = next((name for name, column in plan.columns.items() if column.role is Role.TARGET), None)
-    classes, codes = _classes(plan, table, target, observed=observed)
+    classes, codes, outside = _classes(plan, table, target, observed=observed)
     found = [_attribute(plan, table, name, column, observed=observed) for name, column in quasi]
-    return PrivateTable(
-        attributes=tuple(attribute for attribute, _ in found),
+    outside |= {one.attribute.name: (one.kept, one.moved) for one in found}
+    if plan.input.on_missing == "drop":
+        outside |= {name: (kept & ~_absent(table, name), moved) for name, (kept, moved) in outside.items()}
+    made = PrivateTable(
+        attributes=tuple(one.attribute for one in found),
         classes=classes,
-        counts=CodedRows(columns=tuple(rows for _, rows in found), counted={target or "": codes}),
+        counts=CodedRows(columns=tuple(one.rows for one in found), counted={target or "": codes}),
         target_name=target,
     )
+    return Ready(table=_kept(made, [kept for kept, _ in outside.values()]), notes=left_out(outside, table.rows))
 
 
-def _classes(plan: Plan, table: Table, target: str | None, *, observed: bool) -> tuple[tuple[str, ...], Codes]:
+def _kept(table: PrivateTable, kept: list[Rows]) -> PrivateTable:
+    """The table without the records that have no place in some domain."""
+    rows = np.logical_and.reduce(kept)
+    if rows.all() or not isinstance(table.counts, CodedRows):
+        return table
+    return replace(table, counts=table.counts.take(np.flatnonzero(rows)))
+
+
+def _absent(table: Table, name: str) -> Rows:
+    found: Rows = table.is_missing(name).to_numpy()
+    return found
+
+
+def _classes(
+    plan: Plan, table: Table, target: str | None, *, observed: bool
+) -> tuple[tuple[str, ...], Codes, dict[str, tuple[Rows, int]]]:
     if target is None:
-        return ("all",), np.zeros(table.rows, np.int32)
-    values = plan.columns[target].values
-    if not values and not observed:
+        return ("all",), np.zeros(table.rows, np.int32), {}
+    column = plan.columns[target]
+    if not column.values and not observed:
         raise PlanError(f"columns.{target}.values is missing; declare every class that a record can have")
-    cells = as_text(table.frame[target])
-    names = values or tuple(sorted(cells.drop_nulls().unique().to_list()))
-    return names, _coded(table, target, cells, {name: code for code, name in enumerate(names)})
+    names = column.values or tuple(sorted(texts_in(table.frame[target]).drop_nulls().unique().to_list()))
+    if column.other is not None:
+        names = tuple(dict.fromkeys((*names, column.other)))
+    codes, kept, moved = classes_of(table, target, names or ("all",), column)
+    return names or ("all",), codes, {target: (kept, moved)}
 
 
-def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, observed: bool) -> Declared:
+def made_of(plan: Plan, name: str, column: ColumnPlan) -> Builder:
+    """The builder of a column's hierarchy: the one that the plan describes, or its values side by side; with other."""
     tree: Mapping[str, Any] = column.hierarchy or ({"kind": "flat"} if not column.values else {})
     path = f"columns.{name}.hierarchy"
-    made = (
+    made: Builder = (
         Paths(paths=dict.fromkeys(column.values, ()))
         if column.values and not tree
         else builder(tree, path, plan.folder)
     )
-    declared = made.declared()
+    said = made.declared()
+    if column.other is None or not isinstance(said, Categories) or column.other in said.values:
+        return made
+    if column.other in {label for labels in said.paths.values() for label in labels}:
+        raise PlanError(f"columns.{name}.other: {column.other!r} is a group of the tree; take a value, or a new name")
+    whole = made if isinstance(made, Paths) else Paths(paths=said.paths)
+    return replace(whole, paths={**whole.paths, column.other: ()})
+
+
+def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, observed: bool) -> Placed:
+    path, made = f"columns.{name}.hierarchy", made_of(plan, name, column)
+    said = made.declared()
     if column.type == "set":
-        return _set(table, column, made, name)
-    if isinstance(declared, Numbers):
-        return _number(table, name, declared, path)
-    if isinstance(declared, Categories):
+        if not isinstance(said, Categories):
+            raise PlanError(f"{path}: sets need a declared tree over their items (file, tree, bundled)")
+        return set_of(table, name, made.build(ObservedDomain.whole(name, said)), column)
+    if isinstance(said, Numbers):
+        return number_of(table, name, said, column)
+    if isinstance(said, Categories):
         missing = plan.input.missing[0] if plan.input.missing and plan.input.on_missing == "keep" else None
-        return _leaf(table, name, made.build(ObservedDomain.whole(name, declared, missing=missing)))
+        whole = ObservedDomain.whole(name, said, missing=None if missing in said.values else missing)
+        return leaf_of(table, name, made.build(whole), column, missing)
     if isinstance(made, Intervals | Grown):
         raise PlanError(
-            f"{path}: low and high are missing; limits that are read off the rows break the promise, also for studies"
+            f"{path}: low and high are missing; limits that are read off the rows break the promise, also for studies. "
+            'domain_from = "discover" looks for them and pays'
         )
     if not observed:
         raise PlanError(
             f"{path}: a differentially private release needs a declared domain: a tree (file, tree, bundled, groups), "
             '{ kind = "grown", low = .., high = .. } for numbers, or values = [..]. One that is read off the rows '
-            'breaks the promise; privacy.domains = "observed" does it all the same, for studies'
+            'breaks the promise; domain_from = "discover" looks for it and pays, and privacy.domains = "observed" '
+            "reads it off for studies, without any claim"
         )
     domain = ObservedDomain.of(table.column(name, column.type if column.type != "set" else None))  # type: ignore[arg-type]
-    return _leaf(table, name, made.build(domain))
-
-
-def _leaf(table: Table, name: str, hierarchy: Hierarchy) -> Declared:
-    """Every row's leaf; a declared missing marker is one even if it never occurs."""
-    values = hierarchy.levels[0].labels
-    cells = as_text(table.frame[name])
-    if hierarchy.missing is not None:
-        absent = table.is_missing(name)
-        cells = pl.Series(name, cells).zip_with(~absent, pl.Series([values[hierarchy.missing]], dtype=pl.String))
-    codes = _coded(table, name, cells, {value: code for code, value in enumerate(values)})
-    made = Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree())
-    return made, CodedColumn(codes=codes, size=len(values))
-
-
-def _number(table: Table, name: str, declared: Numbers, path: str) -> Declared:
-    grid = declared.grid or 1.0
-    cells = grid_cells(declared.low, declared.high, grid)
-    if cells > MOST_CELLS:
-        raise PlanError(f"{path}: a grid of {grid:g} has {cells:,} cells; at most {MOST_CELLS:,} can be told apart")
-    column = table.column(name, "real")
-    numbers = column.numbers[column.codes]
-    beyond = ~((numbers >= declared.low) & (numbers <= declared.high))
-    if beyond.any():
-        raise DataError(
-            f"{table.source}, column {name!r}: {int(beyond.sum())} cells lie outside the declared range "
-            f"{declared.low:g} to {declared.high:g}, or are missing; widen the range, or clean the table first"
-        )
-    codes = np.minimum(((numbers - declared.low) / grid).astype(np.int64), cells - 1).astype(np.int32)
-    ends = Ends(low=declared.low, high=declared.high, low_known=True, high_known=True)
-    bounds = [min(declared.low + place * grid, declared.high) for place in range(cells)] + [declared.high]
-    labels = [ends.named((a, b), first=not n, last=n == cells - 1) for n, (a, b) in enumerate(pairwise(bounds))]
-    found = Attribute(name=name, kind="number", values=tuple(labels), low=declared.low, high=declared.high, grid=grid)
-    return found, CodedColumn(codes=codes, size=cells)
-
-
-def _set(table: Table, column: ColumnPlan, made: Builder, name: str) -> Declared:
-    """Every row's items; a row without items has an empty set."""
-    declared = made.declared()
-    if not isinstance(declared, Categories):
-        raise PlanError(f"columns.{name}.hierarchy: sets need a declared tree over their items (file, tree, bundled)")
-    hierarchy = made.build(ObservedDomain.whole(name, declared))
-    cells = table.frame[name]
-    lists = cells if cells.dtype == pl.List else cells.cast(pl.String).str.split(column.separator)
-    pairs = pl.DataFrame([pl.Series("row", np.arange(table.rows)), lists.alias("item")]).explode("item")
-    pairs = pairs.with_columns(pl.col("item").cast(pl.String).str.strip_chars())
-    pairs = pairs.filter(pl.col("item").is_not_null() & (pl.col("item") != "")).unique(maintain_order=True)
-    codes = _coded(table, name, pairs["item"], {value: code for code, value in enumerate(hierarchy.levels[0].labels)})
-    lengths = np.bincount(pairs["row"].to_numpy(), minlength=table.rows)
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    values = hierarchy.levels[0].labels
-    found = Attribute(name=name, kind="set", values=values, tree=hierarchy.tree())
-    return found, CodedColumn(codes=codes, size=len(values), starts=starts)
-
-
-def _coded(table: Table, name: str, cells: pl.Series, known: Mapping[str, int]) -> Codes:
-    """The code of every cell, or a refusal that names the strange values."""
-    found = cells.replace_strict(pl.Series(list(known)), pl.Series(list(known.values()), dtype=pl.Int32), default=None)
-    if found.null_count():
-        strange = cells.filter(found.is_null()).unique(maintain_order=True).to_list()[:5]
-        raise DataError(
-            f"{table.source}, column {name!r}: {found.null_count()} cells are outside the declared domain: "
-            f"{listed([str(one) for one in strange])}; declare these values, or clean the table first"
-        )
-    return found.to_numpy().astype(np.int32)
+    return leaf_of(table, name, made.build(domain), column, domain.missing)

@@ -10,9 +10,11 @@ from sfumato.ground.errors import PlanError
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.frontier.axes import Axis, Record, accuracy_axis, groups_axis
 from sfumato.workflow.kinds.private.declared import declared_table
+from sfumato.workflow.kinds.private.private_budget import searches
 from sfumato.workflow.kinds.private.private_plan import private_algorithm
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_study import accuracies, released_accuracy
+from sfumato.workflow.loading import bounded
 from sfumato.workflow.plan.frontier_plan import Grid, Tree
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.released import Release
@@ -26,6 +28,9 @@ class PrivateComparison:
 
     def algorithms(self, plan: Plan) -> tuple[Tree, ...]:
         """All private algorithms, the plan's own first."""
+        if searches(plan):
+            raise PlanError("columns: a frontier compares releases over the same domains; declare them all, for each "
+                            'release would find others with domain_from = "discover"')  # fmt: skip
         own, every = plan.algorithm.name, catalog().solving("private")
         return tuple({"name": name} for name in (every if own == "auto" else dict.fromkeys([own, *every])))
 
@@ -42,7 +47,7 @@ class PrivateComparison:
     def measured(self, made: Release, table: Table) -> dict[str, Any]:
         """What is measured; a second release, of two thirds of the rows, is tried on the others."""
         found = cast("PrivateRelease", made)
-        private = declared_table(found.plan, table)
+        private = declared_table(found.plan, bounded(table, found.plan))
         learnt = None if private.target_name is None else released_accuracy(private, private_algorithm(found.plan)[1])
         return {
             "algorithm_used": found.algorithm,
@@ -58,7 +63,7 @@ class PrivateComparison:
 
     def original(self, plan: Plan, table: Table, population: Table | None) -> dict[str, Any]:
         """What the classifier reaches on it; no risk is told."""
-        private = declared_table(plan, table)
+        private = declared_table(plan, bounded(table, plan))
         known = None if private.target_name is None else accuracies(private)
         return {"rows": private.rows, "classes": 0, "risk": None, "target": private.target_name, "accuracy": known}
 

@@ -12,7 +12,7 @@ from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
 from sfumato.report.private.private_page import PrivateFacts, ledger_lines, render
-from sfumato.verification.private_checks import counts_of
+from sfumato.verification.private_checks import claimed, counts_of
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 
@@ -28,12 +28,14 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
     return PrivateFacts(
         made=manifest["made"],
         version=manifest["sfumato"],
-        promise=Promise.of(manifest["claims"][0]["parameters"]),
+        promise=Promise.of(manifest["plan"]["privacy"]),
+        claimed=claimed(manifest),
         unit=manifest["plan"]["input"].get("unit"),
         event=from_json(manifest["ledger"]),
         algorithm=manifest["recoding"]["algorithm"],
         why=manifest["recoding"]["why"],
         domains=manifest["domains"],
+        known_by={name: str(spec.get("domain_from", "declared")) for name, spec in manifest["plan"]["columns"].items()},
         steps=tuple(manifest["recoding"]["steps"]),
         effort=manifest["search"],
         marks=tuple(manifest["marks"]),
@@ -51,7 +53,8 @@ def _counted(rows: pl.DataFrame, name: str, counts: str | None) -> tuple[tuple[s
 def summary(made: PrivateRelease) -> Summary:
     """Epsilon in a line, and where it went in a table."""
     lines = [line for line in ledger_lines(made.event, made.promise) if line.depth < 2]
-    said = f"Differentially private with {made.promise}, by {made.algorithm}"
+    said = f"Differentially private with {made.promise}" if made.claims else f"Noisy by {made.promise}, no claim"
+    said += f", by {made.algorithm}"
     return Summary(
         lines=(f"{said}: {made.rows.height:,} noisy rows.",),
         heads=("where the budget went", made.promise.unit),

@@ -14,7 +14,7 @@ from sfumato.workflow.kinds.private import (
     private_stages,
     private_subject,
 )
-from sfumato.workflow.kinds.private.declared import declared_table
+from sfumato.workflow.kinds.private.discovering import prepared
 
 if TYPE_CHECKING:
     from sfumato.workflow.frontier.comparison import Comparison
@@ -33,7 +33,8 @@ KIND = Kind(
     check=private_plan.check,
     begin=private_stages.begin,
     read=private_stages.read,
-    prepare=lambda asked, rows: declared_table(asked.plan, rows),
+    prepare=lambda asked, rows: prepared(asked.plan, rows),
+    notes=lambda ready: ready.notes,
     search=private_stages.search,
     recode=private_stages.recode,
     judge=private_stages.judge,

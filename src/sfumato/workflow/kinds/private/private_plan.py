@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
-from sfumato.budget.promise import Promise
-from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
+from sfumato.ground.errors import PlanError, listed, nearest
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.options import configured, option_names
+from sfumato.workflow.kinds.private.private_budget import budget_of
 from sfumato.workflow.plan.column_plan import refuse_guarded
+from sfumato.workflow.plan.domain_plan import refuse_profiled
 from sfumato.workflow.plan.plan import Plan
 
-KEYS = ("epsilon", "delta", "rho", "domains", "ledger", "analyst")
+KEYS = ("epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst")
 """The keys of [privacy] that a private release has."""
 OUTPUTS = ("records", "counts")
 _SETS = "Chosen by auto: a column has sets, which diffgen specializes along their tree."
@@ -20,13 +20,20 @@ _MARGINALS = "Chosen by auto: no column has sets, and noisy marginals keep most 
 
 
 def check(plan: Plan) -> None:
-    """Refuse unknown names and options, before anything is paid."""
+    """Refuse domains that were read off the rows, unknown names and options, before anything is paid."""
+    refuse_profiled(plan.columns, "a differentially private release")
+    check_noise(plan)
+
+
+def check_noise(plan: Plan) -> None:
+    """Refuse what no plan for noisy rows can say."""
+    refuse_strangers(plan)
     private_algorithm(plan)
     refuse_guarded(plan.columns, "a private release")
 
 
-def promise_of(plan: Plan) -> Promise:
-    """What is promised, exactly as it is written."""
+def refuse_strangers(plan: Plan) -> None:
+    """Refuse keys that have no meaning beside a promise."""
     others = [key for key in plan.privacy if key not in KEYS]
     if others:
         raise PlanError(
@@ -37,19 +44,6 @@ def promise_of(plan: Plan) -> Promise:
         raise PlanError(f"privacy.domains must be declared or observed, not {plan.privacy['domains']!r}")
     if plan.algorithm.seed is not None:
         raise PlanError("algorithm.seed: whoever knows the seed can take the noise away; a private release has none")
-    try:
-        return Promise.of(plan.privacy)
-    except ParameterError as error:
-        raise PlanError(f"privacy.{error}") from None
-
-
-def budget_of(plan: Plan) -> dict[str, Fraction]:
-    """What a mechanism that protects single rows may spend.
-
-    Where a person has up to m rows it gets epsilon / m, or rho / m^2 (group privacy).
-    """
-    promise, rows = promise_of(plan), plan.input.rows_per_unit
-    return {promise.unit: promise.amount() / (rows if promise.unit == "epsilon" else rows**2)}
 
 
 def private_algorithm(plan: Plan) -> tuple[str, Any, str]:

@@ -13,7 +13,6 @@ from sfumato.budget.ledger import Ledger
 from sfumato.budget.promise import Promise
 from sfumato.bundle.bundle_files import MANIFEST
 from sfumato.publish.noisy_table import NoisyTable
-from sfumato.verification.private_checks import OBSERVED
 from sfumato.workflow.paying import refuse_rolled_back
 from sfumato.workflow.released import Release
 
@@ -55,11 +54,6 @@ class PrivateRelease(Release):
             ledger, charge = self.charge
             refuse_rolled_back(ledger, [folder] if (folder / MANIFEST).exists() else [])
             ledger.note_bundle(folder, charge)
-
-    @property
-    def marks(self) -> list[str]:
-        """Warnings that belong to the release."""
-        return [OBSERVED] if self.plan.privacy.get("domains") == "observed" else []
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
         """New records in the labels of the release; values outside the domain are refused, starred or left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,19 @@ import polars as pl
 from sfumato.bundle.published import count_column
 from sfumato.ground.errors import ParameterError
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
+from sfumato.verification.discovery_checks import FOUND
 
 MOST_ROWS = 50_000_000
 """More noisy records than this are published as counts only."""
 
 
-def stated_domains(table: PrivateTable) -> dict[str, Any]:
-    """What was declared, as the manifest has it."""
-    found: dict[str, Any] = {"columns": {one.name: _domain(one) for one in table.attributes}}
+def stated_domains(table: PrivateTable, sought: Collection[str] = ()) -> dict[str, Any]:
+    """What was declared, as the manifest has it; ``sought`` are the columns whose domain was found and paid for."""
+    paid = {name: {"from": FOUND} for name in sought}
+    found: dict[str, Any] = {"columns": {one.name: _domain(one) | paid.get(one.name, {}) for one in table.attributes}}
     if table.target_name is not None:
-        found["target"] = {"name": table.target_name, "values": list(table.classes)}
+        target = {"name": table.target_name, "values": list(table.classes)}
+        found["target"] = target | paid.get(table.target_name, {})
     return found
 
 

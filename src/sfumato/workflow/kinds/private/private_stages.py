@@ -11,18 +11,18 @@ import polars as pl
 
 from sfumato.budget.events import Grouped
 from sfumato.budget.promise import Promise
-from sfumato.budget.purse import Purse
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.ground.work import Work
-from sfumato.publish.noisy_table import PrivateTable
 from sfumato.verification.checks import Check, same
 from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
-from sfumato.workflow.kinds.private.declared import declared_table
-from sfumato.workflow.kinds.private.private_plan import private_algorithm, promise_of
+from sfumato.workflow.kinds.private.declared import Ready, declared_table
+from sfumato.workflow.kinds.private.discovering import resolved
+from sfumato.workflow.kinds.private.private_budget import foreseen, promise_of, searches, with_found
+from sfumato.workflow.kinds.private.private_plan import private_algorithm
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
 from sfumato.workflow.loading import bounded, rows_or_none
@@ -32,13 +32,12 @@ from sfumato.workflow.plan.plan import Plan
 
 def begin(asked: Asked) -> Asked:
     """Reserve the cost in the plan's ledger, before the data is touched."""
-    plan, promise = asked.plan, promise_of(asked.plan)
+    plan = asked.plan
     if "ledger" not in plan.privacy:
         return asked
     ledger = opened(plan.folder / str(plan.privacy["ledger"]))
     analyst = str(plan.privacy.get("analyst", "release"))
-    cost = Purse(whole=promise.amount(), unit=promise.unit).cost(promise.amount(), "release")
-    return replace(asked, charge=(ledger, ledger.reserve(analyst, cost, what="release")))
+    return replace(asked, charge=(ledger, ledger.reserve(analyst, foreseen(plan), what="release")))
 
 
 def read(asked: Asked) -> Table:
@@ -46,20 +45,21 @@ def read(asked: Asked) -> Table:
     return bounded(rows_or_none(asked.plan, asked.like), asked.plan)
 
 
-def search(asked: Asked, table: PrivateTable, work: Work) -> Searched:
-    """Run the algorithm; what it accounts for must be epsilon exactly, and is then settled."""
+def search(asked: Asked, ready: Ready, work: Work) -> Searched:
+    """Run the algorithm; what it and the domains account for must be the promise exactly, and is then settled."""
     name, run, why = private_algorithm(asked.plan)
-    outcome, promise = run(table, work), promise_of(asked.plan)
-    rows = asked.plan.input.rows_per_unit
+    outcome, promise = run(ready.table, work), promise_of(asked.plan)
+    rows, event = asked.plan.input.rows_per_unit, outcome.event
     if rows > 1:
-        outcome = replace(outcome, event=Grouped(part=outcome.event, rows=rows, what="all rows of one person"))
+        event = Grouped(part=event, rows=rows, what="all rows of one person")
+    outcome = replace(outcome, event=with_found(ready.found, event))
     if not promise.kept_by(outcome.event):
         spent = promise.spent_by(outcome.event)
         raise ClaimRefuted(f"{name} accounted for {spent} of {promise.unit}, not for {promise}; nothing was written")
     if asked.charge is not None:
         ledger, reserved = asked.charge
         ledger.settle(reserved)
-    return Searched(prepared=table, outcome=outcome, algorithm=name, why=why)
+    return Searched(prepared=ready.table, outcome=outcome, algorithm=name, why=why)
 
 
 def recode(asked: Asked, found: Searched) -> pl.DataFrame:
@@ -70,19 +70,27 @@ def recode(asked: Asked, found: Searched) -> pl.DataFrame:
 
 def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> PrivateRelease:
     """The claim is what was accounted for; rows are not looked at."""
-    return PrivateRelease(
+    claim = _claim(promise_of(asked.plan), neighbours(asked.plan.public()["input"]))
+    return unjudged(PrivateRelease, kind, asked, found, rows, claims=(claim,))
+
+
+def unjudged(
+    made: type[PrivateRelease], kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame, **more: Any
+) -> PrivateRelease:
+    """The release of noisy rows with everything but its claims."""
+    return made(
         kind=kind,
         plan=asked.plan,
-        domains=stated_domains(found.prepared),
+        domains=stated_domains(found.prepared, searches(asked.plan)),
         values={one.name: one.values for one in found.prepared.attributes},
         outcome=found.outcome,
         rows=rows,
-        claims=(_claim(promise_of(asked.plan), neighbours(asked.plan.public()["input"])),),
         utility={},
         algorithm=found.algorithm,
         why=found.why,
         like=asked.like,
         charge=asked.charge,
+        **more,
     )
 
 
@@ -106,6 +114,9 @@ def _claim(promise: Promise, of: str) -> Claim:
 def same_domains(
     folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work
 ) -> Iterable[Check]:
-    """The domains are those that the plan declares; noise cannot be drawn again, and nothing is spent."""
-    table = declared_table(plan, rows_or_none(plan, original))
-    yield same("domains of the plan", plain(stated_domains(table)), manifest["domains"])
+    """The domains are those that the plan declares; noise cannot be drawn again, and nothing is spent.
+
+    A domain that was found is taken from the manifest: it is noisy, and was paid for.
+    """
+    table = declared_table(resolved(plan, manifest["domains"]), bounded(rows_or_none(plan, original), plan))
+    yield same("domains of the plan", plain(stated_domains(table, searches(plan))), manifest["domains"])

@@ -15,6 +15,7 @@ from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.catalog.parts import AlgorithmPart, Ancestors, Context, Costs
 from sfumato.workflow.catalog.requirement import refuse_keys, requirement
 from sfumato.workflow.kinds.table.preparing import READING
+from sfumato.workflow.plan.domain_plan import refuse_total
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan.plan_table import Keys
 
@@ -30,6 +31,8 @@ def check(plan: Plan) -> None:
     """Refuse unknown names and options, and parameters that no table could make right."""
     parts = catalog()
     algorithm_of(plan, plan.algorithm.name, parts)
+    if plan.privacy:
+        refuse_total(plan.columns, "a release of a table")
     parts.metric(plan.metric)
     refuse_attacks(plan.attack.attacks, "table")
     refuse_attacks(plan.attack.accept, "table", key="accept")

@@ -1,0 +1,129 @@
+"""What a private release spends on what: known from the plan alone, before a byte is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+from sfumato.budget.events import Approximate, Concentrated, Event, Pure, Sequential, exactly
+from sfumato.budget.promise import Promise
+from sfumato.budget.purse import Purse
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import ParameterError, PlanError
+from sfumato.verification.discovery_checks import DISCOVERED, FINDING, RANGE, VALUES
+from sfumato.workflow.plan.column_plan import ColumnPlan
+from sfumato.workflow.plan.plan import Plan
+
+SHARE = Fraction(1, 10)
+"""The part of the budget that finding domains takes, where a plan does not say."""
+_DIGITS = 10**12
+_RANGES = ("grown", "intervals")
+
+
+def promise_of(plan: Plan) -> Promise:
+    """What is promised, exactly as it is written."""
+    try:
+        return Promise.of(plan.privacy)
+    except ParameterError as error:
+        raise PlanError(f"privacy.{error}") from None
+
+
+def searches(plan: Plan) -> dict[str, Event]:
+    """What finding the domain of each column that asks for it costs: even parts of a share of the budget.
+
+    A range is read off noisy counts, by Laplace noise for epsilon and Gaussian noise for rho. Values are those above a
+    threshold, which needs a delta: half of the promise's goes to them all.
+    """
+    wanted = {name: one for name, one in plan.columns.items() if one.domain_from == DISCOVERED and _published(one)}
+    share = _share(plan.privacy)
+    if not wanted:
+        if "discovery" in plan.privacy:
+            raise PlanError(f'privacy.discovery: no column has domain_from = "{DISCOVERED}"; leave it out')
+        return {}
+    for name, column in wanted.items():
+        _refuse_said(name, column)
+    promise, keys = promise_of(plan), [name for name, one in wanted.items() if not is_range(one)]
+    if keys and promise.delta is None:
+        raise PlanError(
+            f'columns.{keys[0]}.domain_from = "{DISCOVERED}": values are found with a small probability of telling one '
+            "that a single record has, so the promise needs privacy.delta beside privacy.epsilon; or declare values"
+        )
+    missed = (promise.delta or Fraction(0)) / 2 if keys else Fraction(0)
+    each = promise.amount(missed) * share / len(wanted)
+    return {name: _cost(promise, name, each, missed / len(keys) if name in keys else None) for name in wanted}
+
+
+def _published(column: ColumnPlan) -> bool:
+    return column.role in (Role.QUASI, Role.TARGET)
+
+
+def is_range(column: ColumnPlan) -> bool:
+    """Whether a column holds numbers, by what the plan says."""
+    tree = column.hierarchy or {}
+    return tree.get("kind") in _RANGES or (not tree and column.type in ("integer", "real"))
+
+
+def _share(privacy: Mapping[str, Any]) -> Fraction:
+    try:
+        found = exactly("discovery", privacy.get("discovery", SHARE))
+    except ParameterError as error:
+        raise PlanError(f"privacy.{error}") from None
+    if found >= 1:
+        raise PlanError(f"privacy.discovery must be a share below 1 of the budget, not {privacy['discovery']!r}")
+    return found
+
+
+def _refuse_said(name: str, column: ColumnPlan) -> None:
+    """Refuse to look for what the plan says already, and for what cannot be found."""
+    tree, at = column.hierarchy or {}, f"columns.{name}"
+    if column.values or any(key in tree for key in ("low", "high", "file", "tree", "bundled")):
+        raise PlanError(f'{at}: the domain is declared, and domain_from = "{DISCOVERED}" looks for it; leave one out')
+    if column.type == "set":
+        raise PlanError(
+            f'{at}.domain_from = "{DISCOVERED}": a record has many items, which are not found; declare them'
+        )
+    if tree.get("kind", "flat") not in (*_RANGES, "flat"):
+        kind = tree["kind"]
+        raise PlanError(f"{at}.hierarchy: values that are found stand side by side, not under kind = {kind!r}")
+    if column.outside == "refuse":
+        raise PlanError(f'{at}.outside = "refuse": a domain that was found lacks rare values; use "clamp" or "drop"')
+    if column.within and not is_range(column):
+        raise PlanError(f'{at}.within is about ranges: give the column hierarchy = {{ kind = "grown" }}')
+
+
+def _cost(promise: Promise, name: str, amount: Fraction, delta: Fraction | None) -> Event:
+    if delta is not None:
+        root = Fraction(isqrt(int(2 * amount * _DIGITS**2)), _DIGITS)
+        return Approximate(epsilon=root, delta=delta, what=VALUES.format(name=name))
+    what = RANGE.format(name=name)
+    return Pure(epsilon=amount, what=what) if promise.unit == "epsilon" else Concentrated(rho=amount, what=what)
+
+
+def left_of(plan: Plan) -> Fraction:
+    """What is left for the rows when the domains are found, in the promise's unit."""
+    promise, found = promise_of(plan), searches(plan).values()
+    missed = sum((one.delta for one in found if isinstance(one, Approximate)), Fraction(0))
+    return promise.amount(missed) - sum((promise.spent_by(one) for one in found), Fraction(0))
+
+
+def budget_of(plan: Plan) -> dict[str, Fraction]:
+    """What a mechanism that protects single rows may spend.
+
+    Where a person has up to m rows it gets epsilon / m, or rho / m^2 (group privacy).
+    """
+    promise, rows = promise_of(plan), plan.input.rows_per_unit
+    return {promise.unit: left_of(plan) / (rows if promise.unit == "epsilon" else rows**2)}
+
+
+def foreseen(plan: Plan) -> Event:
+    """All that a release will cost a person, as a ledger is asked for it."""
+    promise = promise_of(plan)
+    rows = Purse(whole=left_of(plan), unit=promise.unit).cost(left_of(plan), "release")
+    return with_found(tuple(searches(plan).values()), rows)
+
+
+def with_found(found: tuple[Event, ...], rows: Event) -> Event:
+    """What finding the domains and making the rows cost together."""
+    return rows if not found else Sequential(parts=(Sequential(parts=found, what=FINDING), rows), what="release")
