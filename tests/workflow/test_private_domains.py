@@ -154,7 +154,7 @@ def total(other: dict[str, str], outside: str | None, source: dict[str, Any]) ->
     for name, column in columns.items():
         if outside is not None and name not in other:
             column["outside"] = outside
-        column |= {"other": other[name]} if name in other else {}
+        column.update({"other": other[name]} if name in other else {})
     return Plan.parse({"input": source, "columns": columns, "privacy": {"epsilon": 1}})
 
 

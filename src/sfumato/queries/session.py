@@ -44,10 +44,12 @@ class Session:
 
     Claim: an answer is epsilon-differentially private for tables that differ by one record, or by all rows of one
         person where ``rows`` says how many these can be; all answers together cost no more than the ledger granted.
-    How: a person with up to m rows moves every figure by up to m records, so noise is drawn for epsilon / m. What a question costs is known from the question alone; it is reserved in the ledger, then the records are
-        looked at, then it is settled. Noise comes from OpenDP only; sums are exact whole numbers before.
-    Needs: declared domains, and a table in which nobody has more than ``rows`` rows. A column that is missing from the table is refused; a cell that is outside its domain is
-        clamped or left out without a word, for a message would tell of a record.
+    How: a person with up to m rows moves every figure by up to m records, so noise is drawn for epsilon / m. What a
+        question costs is known from the question alone; it is reserved in the ledger, then the records are looked at,
+        then it is settled. Noise comes from OpenDP only; sums are exact whole numbers before.
+    Needs: declared domains, and a table in which nobody has more than ``rows`` rows. A column that is missing from the
+        table is refused; a cell that is outside its domain is clamped, told as other or left out without a word, for a
+        message would tell of a record.
     """
 
     def __init__(

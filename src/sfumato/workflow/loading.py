@@ -116,8 +116,8 @@ def marked(table: Table, plan: Plan) -> Table:
 def bounded(table: Table, plan: Plan, *, most: int | None = None) -> Table:
     """At most ``rows_per_unit`` random rows of each person, or ``most``, where the plan tells people apart.
 
-    This comes before anything is counted. Which rows of a person are kept depends on that person's rows alone, so that adding or removing all rows of one
-    person changes at most so many of the rows that are left.
+    This comes before anything is counted. Which rows of a person are kept depends on that person's rows alone, so that
+    adding or removing all rows of one person changes at most so many of the rows that are left.
     """
     unit, many = plan.input.unit, plan.input.rows_per_unit if most is None else most
     if unit is None:

@@ -23,7 +23,7 @@ GROUP = "sfumato.parts"
 """The entry point group of plugins."""
 GUARDED = "guarded"
 """Among a claim's parameters: the column that is a quasi-identifier and sensitive, and its declared tree."""
-RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "ledger", "analyst", "auto", "all")
+RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst", "auto", "all")
 """Words that a plan uses for something else: no part and no key of [privacy] can be called so."""
 
 

@@ -13,8 +13,8 @@ from sfumato.workflow.profile.profiling import ColumnProfile, Profile
 from sfumato.workflow.profile.suggest import read_off
 
 PROFILED = (
-    'domain_from = "profile"  # low and high were read off the rows. Before epsilon or questions, write limits that are '
-    'public knowledge, and "public" here'
+    'domain_from = "profile"  # low and high were read off the rows. Before epsilon or questions, write limits '
+    'that are public knowledge, and "public" here'
 )
 """The line that tells where limits come from."""
 

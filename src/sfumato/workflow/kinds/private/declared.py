@@ -46,7 +46,7 @@ def declared_table(plan: Plan, table: Table) -> PrivateTable:
 
 
 def declared(plan: Plan, table: Table) -> Ready:
-    """The table over the plan's domains: a record with a value outside of them is clamped, told as other or left out."""
+    """The table over the plan's domains; a record with a value outside is clamped, told as other or left out."""
     observed = plan.privacy.get("domains") == "observed"
     for name, column in plan.columns.items():
         if name not in table.names:

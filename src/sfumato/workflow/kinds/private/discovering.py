@@ -85,11 +85,12 @@ def candidates(within: Sequence[float]) -> NDArray[np.float64]:
     [2.0, 5.0, 10.0, 20.0, 30.0]
     """
     tens = [digit * 10.0**power for power in range(SMALLEST, LARGEST + 1) for digit in (1, 2, 5)]
-    every = np.array(sorted({0.0, *tens, *(-one for one in tens)}).copy())
+    every = np.array(sorted({0.0, *tens, *(-one for one in tens)}))
     if not within:
         return every
     low, high = within
-    return np.unique(np.concatenate([[low], every[(every > low) & (every < high)], [high]]))
+    found: NDArray[np.float64] = np.unique([low, *every[(every > low) & (every < high)], high])
+    return found
 
 
 def ends(marks: NDArray[np.float64], counts: NDArray[Any], margin: float) -> tuple[float, float]:

@@ -54,7 +54,7 @@ def leaf_of(table: Table, name: str, hierarchy: Hierarchy, column: ColumnPlan, m
     cells = _cells(table, name)
     absent = None if missing is None else np.asarray(table.is_missing(name).to_numpy(), np.bool_)
     codes, kept, moved = _texts(table, name, cells, values, column, absent)
-    if missing is not None:
+    if missing is not None and absent is not None:
         codes = np.where(absent, values.index(missing), codes).astype(np.int32)
     made = Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree())
     return Placed(attribute=made, rows=CodedColumn(codes=codes, size=len(values)), kept=kept, moved=moved)
@@ -120,7 +120,7 @@ def _cells(table: Table, name: str) -> pl.Series:
 def _texts(
     table: Table, name: str, cells: pl.Series, values: tuple[str, ...], column: ColumnPlan, absent: Rows | None = None
 ) -> tuple[Codes, Rows, int]:
-    """The code of every text, which rows have one, and how many became ``other``; ``absent`` ones have a code anyway."""
+    """The code of every text, which rows have one, and how many became ``other``; ``absent`` ones are not strange."""
     domain = Categories(values=values)
     found = codes_in(domain, cells)
     if cells.dtype != pl.String:
