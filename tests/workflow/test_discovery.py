@@ -212,6 +212,7 @@ def test_also_an_empty_table_has_domains(rows: int, tmp_path: Path) -> None:
 def test_a_range_is_looked_for_within_limits() -> None:
     assert candidates((0, 200))[[0, -2, -1]].tolist() == [0, 100, 200]
     assert len(candidates(())) == 79
+    assert all(float(mark).is_integer() for mark in candidates((), whole=True))
     asked = plan({"epsilon": 0.01}, age=RANGE | {"within": [0, 200]})
     for _ in range(5):
         found = prepared(asked, Table(frame=people(20))).table.attributes[0]

@@ -25,7 +25,7 @@ from sfumato.workflow.plan.plan import Plan
 
 SMALLEST, LARGEST = -3, 9
 """Without ``within``, a range is looked for among 0 and 1, 2 and 5 times the powers of ten from here to there."""
-MISSED = 0.05
+MISSED = 0.01
 """How probably a part of a range that nobody is in is taken in, at most."""
 CELLS, MOST = 100, 1000
 """How many cells a found range has about, and at most where the plan declares their width."""
@@ -70,7 +70,7 @@ def _found(people: Table, name: str, column: ColumnPlan, cost: Event, missing: S
         found, _ = chosen_keys(keys, epsilon=cost.epsilon, delta=cost.delta, what=cost.what)
         return _with_values(column, found, missing)
     numbers = numbers_in(present(people, name))
-    marks = candidates(column.within)
+    marks = candidates(column.within, whole=column.type == "integer")
     inside = np.clip(numbers[~np.isnan(numbers)], marks[0], marks[-1])
     place = np.clip(np.searchsorted(marks, inside, side="right") - 1, 0, len(marks) - 2)
     noisy = counted(np.bincount(place, minlength=len(marks) - 1).astype(np.int64), cost)  # type: ignore[arg-type]
@@ -78,13 +78,13 @@ def _found(people: Table, name: str, column: ColumnPlan, cost: Event, missing: S
     return _with_range(column, low, high, grid_of(low, high, (column.hierarchy or {}).get("grid")))
 
 
-def candidates(within: Sequence[float]) -> NDArray[np.float64]:
-    """The numbers at which a range can begin and end: public, whatever the table holds.
+def candidates(within: Sequence[float], *, whole: bool = False) -> NDArray[np.float64]:
+    """The numbers at which a range can begin and end: public, whatever the table holds; of whole numbers, whole ones.
 
     >>> candidates((0, 30))[-5:].tolist()
     [2.0, 5.0, 10.0, 20.0, 30.0]
     """
-    tens = [digit * 10.0**power for power in range(SMALLEST, LARGEST + 1) for digit in (1, 2, 5)]
+    tens = [digit * 10.0**power for power in range(0 if whole else SMALLEST, LARGEST + 1) for digit in (1, 2, 5)]
     every = np.array(sorted({0.0, *tens, *(-one for one in tens)}))
     if not within:
         return every
