@@ -1,25 +1,30 @@
-"""Public ways to coarsen an attribute: they come from the declared domain alone."""
+"""Ways to coarsen an attribute: labels from the declared domain alone, and groups of labels by noisy counts.
+
+A label is what is published. Groups of labels are what tables of several attributes are counted by: labels with few
+rows are gathered, so that the noise of such tables stays small. Noisy counts decide that, so it costs nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.table import Codes
 from sfumato.describe.spans import Ends
 from sfumato.describe.taxonomy import TOP, Taxonomy
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
 from sfumato.publish.noisy_table import Attribute
 
-WIDTHS = (4, 8, 16, 32)
-"""Into about how many intervals of equal width a range is cut."""
+Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bins:
-    """One attribute, coarsened."""
+    """One attribute, as it is published."""
 
     place: int
     """The attribute's place among all."""
@@ -27,6 +32,8 @@ class Bins:
     """Its declared domain."""
     cut: ColumnCut
     """The label of every leaf or cell of the grid."""
+    nodes: Codes
+    """The node of each label in the attribute's tree; of a number, nothing."""
 
     @property
     def size(self) -> int:
@@ -34,44 +41,40 @@ class Bins:
         return len(self.cut.labels)
 
 
-def binnings(place: int, attribute: Attribute, most: int) -> tuple[Bins, ...]:
-    """The ways to coarsen one attribute into at least two and at most ``most`` bins, the finest last.
-
-    If all of them have more, the coarsest one is there; a domain of a single value has none.
-    """
-    cuts = _levels(attribute.tree) if attribute.tree is not None else _intervals(attribute)
-    made: dict[bytes, ColumnCut] = {cut.of_code.tobytes(): cut for cut in cuts if len(cut.labels) > 1}
-    found = sorted(made.values(), key=lambda cut: len(cut.labels))
-    few = [cut for cut in found if len(cut.labels) <= most]
-    return tuple(Bins(place=place, attribute=attribute, cut=cut) for cut in few or found[:1])
+def binned(place: int, attribute: Attribute, most: int) -> Bins:
+    """The finest level of a tree with at most ``most`` labels (else the coarsest), or as many intervals of a range."""
+    if attribute.tree is None:
+        cut, nodes = interval_cut(attribute, _starts(len(attribute.values), most)), np.zeros(0, np.int32)
+    else:
+        nodes = _level(attribute.tree, most)
+        cut, nodes = cut_of_nodes(attribute.tree, nodes), np.unique(nodes)
+    return Bins(place=place, attribute=attribute, cut=cut, nodes=nodes)
 
 
-def whole(attribute: Attribute) -> ColumnCut:
-    """The cut that tells nothing: every value reads ``*``."""
-    if attribute.tree is not None:
-        return cut_of_nodes(attribute.tree, np.zeros(len(attribute.tree.leaf), np.int32))
-    return interval_cut(attribute, np.zeros(1, np.int64))
-
-
-def _levels(tree: Taxonomy) -> list[ColumnCut]:
-    """Cuts at every depth below the root; a leaf that lies higher reads as itself."""
+def _level(tree: Taxonomy, most: int) -> Codes:
+    """For each leaf its node on the deepest level that has few enough; a leaf that lies higher reads as itself."""
     depth = np.zeros(len(tree.labels), np.int64)
     for node, above in enumerate(tree.parent.tolist()):
         depth[node] = 0 if above < 0 else depth[above] + 1
     nodes = tree.leaf
-    cuts = []
-    for most in range(int(depth.max()), 0, -1):
-        nodes = np.where(depth[nodes] > most, tree.parent[nodes], nodes)
-        cuts.append(cut_of_nodes(tree, nodes))
-    return cuts
+    for deepest in range(int(depth.max()), 1, -1):
+        if len(np.unique(nodes)) <= most:
+            break
+        nodes = np.where(depth[nodes] >= deepest, tree.parent[nodes], nodes)
+    return nodes
 
 
-def _intervals(attribute: Attribute) -> list[ColumnCut]:
-    """Intervals of equal width, and such that each is twice as wide as the one below it."""
-    cells = len(attribute.values)
-    wide = [np.arange(0, cells, -(-cells // many)) for many in WIDTHS]
-    doubling = 2 ** np.arange((cells + 1).bit_length()) - 1
-    return [interval_cut(attribute, starts) for starts in [*wide, doubling[doubling < cells]]]
+def _starts(cells: int, most: int) -> NDArray[np.int64]:
+    """Where intervals begin: at every cell if these are few, else half of them equally far apart, half doubling.
+
+    Intervals that double tell small numbers apart where nearly all are small.
+    """
+    if cells <= most:
+        return np.arange(cells)
+    doubling = 2 ** np.arange(1, (cells + 1).bit_length()) - 1
+    doubling = doubling[doubling < cells]
+    wide = max(most - len(doubling), (most + 1) // 2)
+    return np.union1d(np.arange(0, cells, -(-cells // wide)), doubling[: most - wide])
 
 
 def interval_cut(attribute: Attribute, starts: NDArray[np.int64]) -> ColumnCut:
@@ -89,3 +92,44 @@ def interval_cut(attribute: Attribute, starts: NDArray[np.int64]) -> ColumnCut:
         steps=(wide - 1) / max(cells - 1, 1),
         edges=tuple(edges[1:-1]),
     )
+
+
+def gathered(bins: Bins, counts: Reals, least: float) -> Codes:
+    """For each label its group, numbered from 0: groups have about ``least`` rows, as far as noisy counts tell.
+
+    Numbers are gathered with their neighbours. Labels of a tree are gathered with the next siblings that have few rows
+    too, and if all of these are few together, with those of the node above.
+    """
+    if bins.attribute.tree is None:
+        return _in_order(counts, least)
+    return _climbed(bins.attribute.tree, bins.nodes, counts, least)
+
+
+def _in_order(counts: Reals, least: float) -> Codes:
+    """Neighbours together until they have enough; what remains at the end goes to the last group."""
+    found, number, held = np.zeros(len(counts), np.int32), 0, 0.0
+    for place, count in enumerate(counts.tolist()):
+        found[place] = number
+        held += count
+        if held >= least:
+            number, held = number + 1, 0.0
+    return np.minimum(found, max(number - 1, 0)) if held < least else found
+
+
+def _climbed(tree: Taxonomy, nodes: Codes, counts: Reals, least: float) -> Codes:
+    """Labels with enough rows alone; the others with their siblings, and so on upwards."""
+    waiting: dict[int, list[int]] = {}
+    found, number = np.zeros(len(nodes), np.int32), 0
+    places: Sequence[int] = np.argsort(-nodes, kind="stable").tolist()
+    own = {int(nodes[place]): place for place in places}
+    for node in range(len(tree.labels) - 1, -1, -1):
+        held = waiting.pop(node, []) + ([own[node]] if node in own else [])
+        if not held:
+            continue
+        if node == 0 or counts[held].sum() >= least:
+            held.sort()
+            inner = _in_order(counts[held], least)
+            found[held], number = number + inner, number + int(inner.max()) + 1
+        else:
+            waiting.setdefault(int(tree.parent[node]), []).extend(held)
+    return np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int32)

@@ -7,8 +7,8 @@ import numpy as np
 from sfumato.data.table import Codes
 from sfumato.group.cut_counts import CutCounts, Division, Groups
 from sfumato.group.keys import Ids
-from sfumato.publish.marginals.binnings import Bins
-from sfumato.publish.marginals.marginal_scores import Counts
+from sfumato.publish.looking import Counts
+from sfumato.publish.marginals.pair_counts import Coded
 
 
 class MeasuredParts:
@@ -32,19 +32,20 @@ class MeasuredParts:
         """How many there are."""
         return len(self.counts)
 
-    def counted(self, bins: Bins, code: Codes, codes: int) -> Counts:
-        """Codes x labels x classes: the rows by the code of their partition, of so many, and by their label."""
-        return self.walk.histogram(self._division(bins), Groups(of=code, count=codes))
+    def counted(self, one: Coded, code: Codes, codes: int) -> Counts:
+        """Codes x groups x classes: the rows by the code of their partition, of so many, and by their group."""
+        return np.asarray(self.walk.histogram(self._division(one), Groups(of=code, count=codes)))
 
-    def add(self, bins: Bins) -> None:
+    def add(self, one: Coded) -> None:
         """One more attribute is measured."""
-        divided = self.walk.refine(self._division(bins)).occupied()
+        divided = self.walk.refine(self._division(one)).occupied()
         self._places = divided.places(self._numbers)
         self.walk.apply(divided, self._places)
         self._numbers = max(self._numbers, int(self._places.max(initial=0)) + 1)
         self.keys = np.concatenate([self.keys[:, divided.owner], divided.child[None].astype(np.int32)])
         self.counts = divided.counts
 
-    def _division(self, bins: Bins) -> Division:
-        """The partitions by the labels of one more attribute."""
-        return Division(column=bins.place, parts=self._places, child_of=bins.cut.of_code, children=bins.size)
+    def _division(self, one: Coded) -> Division:
+        """The partitions by the groups of one more attribute."""
+        place, child_of, size = one
+        return Division(column=place, parts=self._places, child_of=child_of, children=size)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
 from sfumato.group.keys import distinct, representatives
-from sfumato.publish.marginals.model import Model, Reals
+from sfumato.publish.marginals.tree_model import Model, Reals
 
 Counts = NDArray[np.int64]
 MOST = 2**20
 """How many rows are made at most; if the model says more, every row made stands for several."""
 
 
-def rows_of(model: Model, sizes: Sequence[int], dice: np.random.Generator) -> tuple[Codes, Counts, int]:
+def rows_of(model: Model, dice: np.random.Generator) -> tuple[Codes, Counts, int]:
     """Columns x groups, groups x classes, and how many rows each row that was made stands for.
 
     Column after column gets its values: among the rows of one class and one parent value, every value is given as often
@@ -24,17 +22,18 @@ def rows_of(model: Model, sizes: Sequence[int], dice: np.random.Generator) -> tu
     """
     stands = max(-(-int(np.rint(model.totals).sum()) // MOST), 1)
     whole = np.rint(model.totals / stands).astype(np.int64)
-    kinds = len(whole)
+    kinds, many = len(whole), len(model.order)
     kind = np.repeat(np.arange(kinds, dtype=np.int32), whole)
-    made: list[Codes] = []
-    for above, shares in zip(model.parents, model.shares, strict=True):
-        group = kind if above < 0 else made[above] * kinds + kind
-        made.append(_given(group, np.moveaxis(shares, 1, 2).reshape(-1, shares.shape[1]), dice))
-    ids, count = distinct(made, sizes, len(kind)) if made and len(kind) else (np.zeros(len(kind), np.int64), 1)
+    made = np.zeros((many, len(kind)), np.int32)
+    for place in model.order:
+        above, shares = model.parents[place], model.shares[place]
+        group = kind if above < 0 else model.groups[above].of_label[made[above]] * kinds + kind
+        made[place] = _given(group, shares.reshape(-1, shares.shape[2]), dice)
     if not len(kind):
-        return np.zeros((len(made), 0), np.int32), np.zeros((0, kinds), np.int64), stands
-    places = representatives(ids, count)
-    keys = np.array([codes[places] for codes in made], np.int32).reshape(len(made), count)
+        return made, np.zeros((0, kinds), np.int64), stands
+    sizes = [shares.shape[2] for shares in model.shares]
+    ids, count = distinct(list(made), sizes, len(kind)) if many else (np.zeros(len(kind), np.int64), 1)
+    keys = made[:, representatives(ids, count)]
     return keys, np.bincount(ids * kinds + kind, minlength=count * kinds).reshape(count, kinds) * stands, stands
 
 

@@ -1,0 +1,70 @@
+"""An attribute on its three levels: published labels, groups of labels beside the class, and groups beside others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data.table import Codes
+from sfumato.publish.marginals.binnings import Bins, gathered
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grouping:
+    """Labels of one attribute in groups."""
+
+    of_label: Codes
+    """For each label, its group."""
+    size: int
+    """How many groups there are."""
+
+    def summed(self, table: Reals) -> Reals:
+        """The sums of some figures over the labels (first axis) of each group."""
+        made = np.zeros((self.size, *table.shape[1:]))
+        np.add.at(made, self.of_label, table)
+        return made
+
+
+def grouping(of_label: Codes) -> Grouping:
+    """A grouping whose numbers start at 0."""
+    return Grouping(of_label=of_label, size=int(of_label.max(initial=0)) + 1)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Levels:
+    """One attribute: its noisy counts, and how its labels are gathered."""
+
+    bins: Bins
+    """The published labels."""
+    rows: Reals
+    """Noisy counts of the labels that add up to all rows, none negative."""
+    variance: float
+    """Of the noise of a count."""
+    fine: Grouping
+    """Groups that are counted together with the class."""
+    coarse: Grouping
+    """Groups that are counted together with another attribute: made of the fine ones."""
+
+    def codes(self, level: Grouping) -> Codes:
+        """For each declared value (by code), its group."""
+        return level.of_label[self.bins.cut.of_code]
+
+
+def levels_of(bins: Bins, rows: Reals, variance: float, *, fine: float, coarse: float) -> Levels:
+    """Groups with about so many rows at least, as the noisy counts tell; a coarse group is made of fine ones."""
+    small = grouping(gathered(bins, rows, fine))
+    large = grouping(gathered(bins, rows, max(coarse, fine)))
+    return Levels(bins=bins, rows=rows, variance=variance, fine=small, coarse=_nested(small, large))
+
+
+def _nested(small: Grouping, large: Grouping) -> Grouping:
+    """The finest groups that are made of groups of both: a small one that lies in two large ones joins them."""
+    root = np.arange(large.size)
+    for group in range(small.size):
+        mine = np.unique(root[large.of_label[small.of_label == group]])
+        root[np.isin(root, mine)] = mine[0]
+    return grouping(np.unique(root[large.of_label], return_inverse=True)[1].reshape(-1).astype(np.int32))

@@ -1,0 +1,147 @@
+"""What is known about a table so far, and what it cost: every attribute alone, and what later looks are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.budget.purse import Purse
+from sfumato.ground.work import Work
+from sfumato.noise import Noisy
+from sfumato.publish.looking import Counts, Mechanisms, Scores
+from sfumato.publish.marginals.binnings import Bins
+from sfumato.publish.marginals.coded_levels import Grouping, Levels, levels_of
+from sfumato.publish.marginals.pair_counts import Coded, counts_of
+from sfumato.publish.marginals.shrinking import TINY, mean_of, nearest
+from sfumato.publish.marginals.tree_model import ClassTable, Edge
+from sfumato.publish.noisy_table import PrivateTable
+
+Reals = NDArray[np.float64]
+CHOOSING = {"epsilon": Fraction(1, 4), "rho": Fraction(1, 8)}
+"""The part of a round, or of all pairs, that chooses what is measured."""
+SURE = 3.0
+"""A group of labels has so many deviations of its noise, at least."""
+CELLS = 20
+"""So many cells a table typically has: by it the number of rounds is chosen."""
+NOISY = 0.5
+"""The noise of a typical table may have this part of the rows that it tells apart."""
+PAIRED = 3.0
+"""The noise of a table of two attributes may have this part of all rows: much of it is shrunk away again."""
+
+
+def variance_of(noisy: Noisy) -> float:
+    """Of the noise of one count."""
+    return max(2 * noisy.scale**2 if noisy.law == "laplace" else noisy.scale**2, TINY)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Measuring:
+    """What is known so far, and what it cost."""
+
+    table: PrivateTable
+    """What is published."""
+    bins: tuple[Bins, ...]
+    """Every attribute as it is published."""
+    purse: Purse
+    """The budget."""
+    mechanisms: Mechanisms
+    """Where choices and noise come from."""
+    work: Work
+    """Progress, and a switch to stop."""
+    alone: list[list[tuple[Reals, float]]] = field(default_factory=list)
+    """For every attribute, and last the class, its noisy counts with their variances."""
+    levels: list[Levels] = field(default_factory=list)
+    """Every attribute with its groups."""
+    totals: Reals = field(default_factory=lambda: np.zeros(0))
+    """Rows of every class."""
+    tables: list[ClassTable] = field(default_factory=list)
+    """Attributes with the class."""
+    edges: list[Edge] = field(default_factory=list)
+    """Pairs."""
+    said: list[str] = field(default_factory=list)
+    """What was measured, in words."""
+
+    @property
+    def choosing(self) -> Fraction:
+        """The part of a round, or of all pairs, that chooses."""
+        return CHOOSING[self.purse.unit]
+
+    @property
+    def kinds(self) -> int:
+        """How many classes there are."""
+        return len(self.table.classes)
+
+    def count(self, counts: Counts, amount: Fraction, what: str) -> tuple[Reals, float]:
+        """Noisy counts and the variance of their noise; paid before they are looked at."""
+        cost = self.purse.cost(amount, what)
+        self.purse.pay(cost)
+        noisy = self.mechanisms.count(counts, cost)
+        return noisy.values.astype(np.float64), variance_of(noisy)
+
+    def choose(self, scores: Scores, amount: Fraction, what: str) -> int:
+        """The place of one of the scores; paid before they are looked at."""
+        cost = self.purse.cost(amount, what)
+        self.purse.pay(cost)
+        return self.mechanisms.choose(scores, cost)
+
+    def coded(self, place: int, level: Grouping) -> Coded:
+        """An attribute in groups, as a source of counts is asked."""
+        return place, self.levels[place].codes(level), level.size
+
+    def measure_alone(self, amount: Fraction) -> None:
+        """Every attribute alone, and the class; what was measured before is kept beside."""
+        labels = [(place, one.cut.of_code, one.size) for place, one in enumerate(self.bins)]
+        many = len(labels) + (self.kinds > 1)
+        self.alone = self.alone or [[] for _ in range(many)]
+        for place, one in enumerate(labels):
+            counts, name = counts_of(self.table, one).sum(axis=1), self.bins[place].attribute.name
+            self.alone[place].append(self.count(counts, amount / many, f"marginal of {name}"))
+            self.work.advance("measure", place, many)
+        if self.kinds > 1:
+            counts = np.asarray(self.table.counts.root(self.table.figures).total())
+            self.alone[-1].append(self.count(counts, amount / many, "rows of every class"))
+
+    def settle(self) -> list[tuple[Reals, float]]:
+        """What the attributes alone say: the rows of every class, and the counts of every attribute."""
+        means = [mean_of(one) for one in self.alone]
+        total = max(float(mean_of([(np.array(m.sum()), v * m.size) for m, v in means])[0]), 0.0)
+        self.totals = nearest(means[-1][0][:, None], np.array([total]))[:, 0] if self.kinds > 1 else np.array([total])
+        return [(nearest(m[:, None], np.array([total]))[:, 0], v) for m, v in means[: len(self.bins)]]
+
+    def gather(self, pairs: Fraction) -> None:
+        """Labels into groups, by their noise and by that of tables of two attributes, which may cost ``pairs``."""
+        found, total = self.settle(), float(self.totals.sum())
+        noise = self.spread(pairs, self.pairs_worth(pairs))
+        coarse = sqrt(noise * total * self.kinds / PAIRED)
+        self.levels = [
+            levels_of(bins, rows, variance, fine=SURE * sqrt(variance), coarse=coarse)
+            for bins, (rows, variance) in zip(self.bins, found, strict=True)
+        ]
+
+    def recount(self) -> None:
+        """The same groups with newer counts."""
+        for one, (rows, variance) in zip(self.levels, self.settle(), strict=True):
+            one.rows, one.variance = rows, variance
+
+    def rounds_worth(self, budget: Fraction) -> int:
+        """In how many rounds the class can be measured before noise covers those who are not of its largest value."""
+        others = float(self.totals.sum() - self.totals.max(initial=0.0))
+        return min(self._affordable(others * NOISY / CELLS, budget), len(self.bins))
+
+    def pairs_worth(self, budget: Fraction) -> int:
+        """How many pairs can be measured before noise covers a part of the rows."""
+        return min(self._affordable(float(self.totals.sum()) * PAIRED / CELLS**1.5, budget), len(self.bins) - 1)
+
+    def _affordable(self, noise: float, budget: Fraction) -> int:
+        """Into how many equal parts a budget can be cut so that each count has this deviation."""
+        many = noise * float(budget) / sqrt(2) if self.purse.unit == "epsilon" else noise**2 * 2 * float(budget)
+        return max(floor(min(many, 1e6)), 1)
+
+    def spread(self, budget: Fraction, parts: int) -> float:
+        """The deviation of the noise of a count, for one of so many parts of a budget."""
+        part = float(budget) / max(parts, 1)
+        return sqrt(2) / part if self.purse.unit == "epsilon" else sqrt(1 / (2 * part))
