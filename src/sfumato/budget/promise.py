@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.budget.accountants import delta_of, epsilon_at, epsilon_of, rho_at, rho_of
-from sfumato.budget.events import Event, exactly, written
+from sfumato.budget.events import Approximate, Concentrated, Event, Pure, Sequential, exactly, written
 from sfumato.budget.purse import Unit
 from sfumato.ground.errors import ParameterError
 
@@ -53,6 +53,20 @@ class Promise:
             return self.rho
         epsilon = self.epsilon or Fraction(0)
         return epsilon if self.delta is None else rho_at(epsilon, self.delta - discovered)
+
+    def most(self, what: str, *, discovers: bool = False) -> Event:
+        """An event that costs at least what any release costs that keeps the promise: what is reserved before one.
+
+        A delta is a part of it only where values are discovered; noise alone has none in rho.
+        """
+        amount = self.amount()
+        if self.unit == "epsilon":
+            return Pure(epsilon=amount, what=what)
+        if self.delta is None or not discovers:
+            return Concentrated(rho=amount, what=what)
+        small = min(amount, Fraction(1)) / 10**6
+        parts = Approximate(epsilon=small, delta=self.delta), Concentrated(rho=amount - small**2 / 2)
+        return Sequential(parts=parts, what=what)
 
     def spent_by(self, event: Event) -> Fraction:
         """What an event costs, in the unit."""

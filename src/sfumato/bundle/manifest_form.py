@@ -206,7 +206,7 @@ PRIVATE = Record(
     },
     optional={
         **REPORT,
-        "paid": Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST}),
+        "paid": Maybe(Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST})),
     },
 )
 """A differentially private release."""

@@ -62,7 +62,7 @@ for verb in (
 ):
     app.command()(_interruptible(verb))
 ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")
-for about in (budget.show, budget.grant, budget.history, budget.check):
+for about in (budget.show, budget.grant, budget.history, budget.check, budget.witness, budget.bind, budget.backup):
     ledgers.command()(_interruptible(about))
 app.add_typer(ledgers, name="budget")
 keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys to sign bundles with, and read cards.")

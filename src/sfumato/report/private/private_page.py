@@ -21,6 +21,9 @@ from sfumato.report.base.picture import Picture
 USUAL = 1e-6
 """The delta at which a promise in rho is put into words."""
 
+UNPAID = "No ledger paid for this release: nobody adds up what it and other releases of the same people cost together."
+"""What is said of a release that no ledger knows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateFacts:
@@ -48,6 +51,8 @@ class PrivateFacts:
     """Public figures about the search."""
     marks: tuple[str, ...]
     """Warnings that belong on the first screen."""
+    paid: bool
+    """Whether a ledger paid for it."""
     columns: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     """Released rows per label, column by column."""
 
@@ -80,6 +85,7 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
             pictures=_pictures(facts, work or Work()),
             domains=[(name, _domain_words(domain)) for name, domain in facts.domains["columns"].items()],
             target=facts.domains.get("target"),
+            unpaid=None if facts.paid else UNPAID,
         )
     )
 

@@ -11,7 +11,6 @@ import polars as pl
 
 from sfumato.budget.events import Grouped
 from sfumato.budget.promise import Promise
-from sfumato.budget.purse import Purse
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
@@ -26,28 +25,32 @@ from sfumato.workflow.kinds.private.private_plan import private_algorithm, promi
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
 from sfumato.workflow.loading import bounded, rows_or_none
-from sfumato.workflow.paying import opened
+from sfumato.workflow.paying import payer, pinned
 from sfumato.workflow.plan.plan import Plan
 
 
 def begin(asked: Asked) -> Asked:
     """Reserve the cost in the plan's ledger, before the data is touched."""
     plan, promise = asked.plan, promise_of(asked.plan)
-    if "ledger" not in plan.privacy:
+    ledger = pinned(plan)
+    if ledger is None:
         return asked
-    ledger = opened(plan.folder / str(plan.privacy["ledger"]))
-    analyst = str(plan.privacy.get("analyst", "release"))
-    cost = Purse(whole=promise.amount(), unit=promise.unit).cost(promise.amount(), "release")
-    return replace(asked, charge=(ledger, ledger.reserve(analyst, cost, what="release")))
+    discovers = any(getattr(column, "domain_from", "") == "discover" for column in plan.columns.values())
+    most = promise.most("release", discovers=discovers)
+    return replace(asked, charge=(ledger, ledger.reserve(payer(plan, default="release"), most, what="release")))
 
 
 def read(asked: Asked) -> Table:
     """The table, which may have no rows: a refusal would tell that nobody is in it. Each person has few rows."""
-    return bounded(rows_or_none(asked.plan, asked.like), asked.plan)
+    table = rows_or_none(asked.plan, asked.like)
+    if asked.charge is not None:
+        ledger, reserved = asked.charge
+        ledger.refuse_other(table, reserved)
+    return bounded(table, asked.plan)
 
 
 def search(asked: Asked, table: PrivateTable, work: Work) -> Searched:
-    """Run the algorithm; what it accounts for must be epsilon exactly, and is then settled."""
+    """Run the algorithm; what it accounts for must be epsilon exactly, and is then settled for what it did cost."""
     name, run, why = private_algorithm(asked.plan)
     outcome, promise = run(table, work), promise_of(asked.plan)
     rows = asked.plan.input.rows_per_unit
@@ -58,7 +61,7 @@ def search(asked: Asked, table: PrivateTable, work: Work) -> Searched:
         raise ClaimRefuted(f"{name} accounted for {spent} of {promise.unit}, not for {promise}; nothing was written")
     if asked.charge is not None:
         ledger, reserved = asked.charge
-        ledger.settle(reserved)
+        ledger.settle(reserved, outcome.event)
     return Searched(prepared=table, outcome=outcome, algorithm=name, why=why)
 
 
