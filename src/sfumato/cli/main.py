@@ -13,7 +13,21 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, key, profile, query, release, verify
+from sfumato.cli import (
+    apply,
+    attack,
+    audit_noise,
+    budget,
+    catalog,
+    demo,
+    dimensions,
+    frontier,
+    key,
+    profile,
+    query,
+    release,
+    verify,
+)
 from sfumato.cli.show import json_text
 from sfumato.ground.deferring import STOPS
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
@@ -55,6 +69,7 @@ for verb in (
     frontier.frontier,
     dimensions.dimensions,
     query.query,
+    audit_noise.audit_noise,
     catalog.models,
     catalog.algorithms,
     catalog.metrics,
