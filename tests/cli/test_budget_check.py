@@ -24,7 +24,7 @@ def test_a_whole_ledger_and_its_bundles(run, place: Path):
     bundle = made(place, "one")
     told = run("budget", "check", place / "l.db", "--bundle", bundle, "--json").json
     assert told["bundles"] == [{"bundle": str(bundle), "event": 3}]
-    assert (told["event"], len(told["head"]), set(told)) == (5, 64, {"ledger", "event", "head", "bundles"})
+    assert (told["event"], len(told["head"]), set(told)) == (6, 64, {"ledger", "event", "head", "bundles"})
     assert str(bundle) in "".join(run("budget", "check", place / "l.db").out.split())
 
 

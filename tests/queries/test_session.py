@@ -12,6 +12,7 @@ import pytest
 from sfumato.budget.accountants import epsilon_of
 from sfumato.budget.events import from_json
 from sfumato.budget.ledger import Ledger
+from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.ground.errors import BudgetError, DataError, ParameterError, UnknownColumn
 from sfumato.queries import Aggregate, Categories, Numbers, Question, Session
@@ -162,8 +163,10 @@ def test_too_many_groups_are_refused(ledger: Ledger):
 
 def test_any_frame_and_an_empty_one(ledger: Ledger):
     for frame in (FRAME.to_pandas(), pd.DataFrame({"age": [1], "sex": ["f"]})):
+        ledger.bind(from_frame(frame))
         session = Session(frame, domains=DOMAINS, ledger=ledger, analyst="ann")
         assert session.count(epsilon=MUCH).value == len(frame)
+    ledger.bind(from_frame(FRAME.clear()))
     empty = Session(FRAME.clear(), domains=DOMAINS, ledger=ledger, analyst="ann")
     assert empty.count(epsilon=MUCH, by=["sex"]).values.tolist() == [0, 0]
     assert 0 <= empty.mean("age", epsilon=1).value <= 100

@@ -1,7 +1,7 @@
 """Every private algorithm of the catalog passes the kit; mechanisms that are known to be bad do not.
 
-A mechanism that keeps its promise is accused with a probability of at most 9 in a million. Product code with too little
-noise in its counts is drawn with a fixed seed.
+A mechanism that keeps its promise is accused with a probability of at most 16 in a million. Product code with too
+little noise is drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.publish.private_audits import counted, diffgen_twin, marginals_twin
 def test_every_private_algorithm_passes(name: str):
     audits = check_private(catalog().algorithms[name].run)
     assert len(audits) == AUDITS
-    assert all(one.factor is not None and one.factor < 1.8 for one in audits), "every audit states what it finds"
+    assert all(one.factor is not None and one.factor < 2 for one in audits), "every audit states what it finds"
 
 
 def jobs(table: PrivateTable) -> NDArray[np.int64]:
@@ -178,5 +178,17 @@ def too_little(asked: Any, published: Any, twins: Any, less: float) -> Any:
 )
 def test_counts_with_a_half_or_a_quarter_of_their_noise_are_caught(asked, published, twins, less: float):
     """A quarter went unnoticed once: the audit looked only at tables where most of epsilon goes elsewhere."""
-    with pytest.raises(BrokenMechanism, match=r"by its counts it is .* refuted\. 400 runs .* find an epsilon of 1\.77"):
+    with pytest.raises(BrokenMechanism, match=r"by its counts it is .* refuted\. 400 runs .* find an epsilon of 1\.91"):
         check_neighbours(too_little(asked, published, twins, less))
+
+
+def test_choices_that_overspend_20_times_are_caught():
+    """They passed once: on none of the audited tables did one record decide a choice."""
+
+    def make(*, epsilon: Any) -> Any:
+        dice = np.random.default_rng(1)
+        broken = replace(diffgen_twin(dice, 1.0), choose=diffgen_twin(dice, 20.0).choose)
+        return lambda table, work: noisy_specializer.published(DiffGen(epsilon=epsilon), table, work, broken)
+
+    with pytest.raises(BrokenMechanism, match=r"by its labels it is 1\.[0-9]+ or more .* refuted"):
+        check_neighbours(make)

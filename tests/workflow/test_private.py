@@ -17,6 +17,7 @@ from sfumato.budget.events import from_json
 from sfumato.budget.ledger import Ledger
 from sfumato.bundle.manifest import dump, seal
 from sfumato.bundle.staging import sha256
+from sfumato.data.table import Table
 from sfumato.ground.errors import BudgetError, DataError, PlanError, UnknownColumn
 from sfumato.verification.private_checks import fits
 from sfumato.workflow import bundling
@@ -180,8 +181,10 @@ def test_the_budget_is_charged_before_the_data_is_read(tmp_path: Path) -> None:
     assert "budget.db" not in json.dumps(bundling.unwritten(release)[0])
     with pytest.raises(BudgetError, match=r"0\.5 of 2 left"):
         made(privacy=privacy)
+    beyond = records().drop("age")
+    ledger.bind(Table(frame=beyond))
     with pytest.raises(UnknownColumn, match=r"columns\.age"):
-        made(records().drop("age"), privacy={**privacy, "epsilon": 0.25})
+        made(beyond, privacy={**privacy, "epsilon": 0.25})
     assert [charge.status for charge in ledger.history()] == ["settled", "reserved"]
     assert ledger.accounts()[1].spent == Fraction("1.75")
 

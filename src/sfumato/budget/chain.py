@@ -71,7 +71,10 @@ class _State:
             for name, spent in told["spent"].items():
                 self.accounts[name] = (self.accounts[name][0], spent)
         elif kind == "settle":
-            self.charges[told["charge"]][-1] = "settled"
+            line = self.charges[told["charge"]]
+            line[-3:] = [told.get("cost", line[-3]), told.get("event", line[-2]), "settled"]
+            for name, spent in told.get("spent", {}).items():
+                self.accounts[name] = (self.accounts[name][0], spent)
 
     def holds_in(self, link: sqlite3.Connection) -> bool:
         """Whether the tables say the same."""
@@ -118,6 +121,28 @@ def head_of(link: sqlite3.Connection) -> tuple[int, str]:
     if row is not None and (str(row[0]), row[1]) != (number, noted):
         raise BudgetError(f"the ledger was changed: its last event is {row[0]}, and it was {number[:20]}")
     return (0, noted) if row is None else (row[0], row[1])
+
+
+def newest(link: sqlite3.Connection) -> Head:
+    """The last event, as others cite it."""
+    number, noted = head_of(link)
+    return Head(ledger=_about(link)["id"], event=number, head=noted)
+
+
+def last(link: sqlite3.Connection, kind: str) -> dict[str, Any] | None:
+    """What the last event of a kind says; None where there was none."""
+    return next(iter(every(link, kind)), None)
+
+
+def every(link: sqlite3.Connection, kind: str) -> list[dict[str, Any]]:
+    """What all events of a kind say, the latest first."""
+    ask = "SELECT content FROM chain WHERE kind = ? ORDER BY number DESC"
+    return [json.loads(content) for (content,) in link.execute(ask, (kind,))]
+
+
+def keyed(link: sqlite3.Connection, text: str) -> str:
+    """A text under the ledger's own key: nobody without the ledger can try out what it may be."""
+    return hmac.new(bytes.fromhex(_about(link)["key"]), text.encode(), hashlib.sha256).hexdigest()
 
 
 def held(link: sqlite3.Connection, cited: Head) -> bool:

@@ -116,3 +116,40 @@ def bring_up_to_date(path: Path) -> None:
                 raise BudgetError(f"{path} is no whole ledger: it does not say what it counts in")
             if not chain.is_chained(link):
                 chain.begin(link)
+
+
+def copied(path: Path, to: Path, *, force: bool) -> None:
+    """A whole copy of a ledger, made while nobody changes it and checked before it has its name."""
+    if to.exists():
+        _refuse_replacing(path, to, force=force)
+    with scratch(to.parent, to.name) as place:
+        with transaction(path), closing(opened(path)) as link, closing(sqlite3.connect(place.new)) as copy:
+            link.backup(copy)  # by a second connection: one that holds the lock for changes cannot be read from
+        with closing(opened(place.new)) as copy:
+            chain.checked(copy)
+        sync(place.new)
+        with unstopped():
+            if force:
+                place.new.replace(to)
+            else:
+                _named(place.new, to)
+            with suppress(OSError):
+                sync(to.parent)
+
+
+def _refuse_replacing(path: Path, to: Path, *, force: bool) -> None:
+    """An older copy of the same ledger may be replaced; nothing else, and not the ledger itself."""
+    if not force:
+        raise BudgetError(f"{to} exists already; --force replaces an older backup of the same ledger")
+    if to.samefile(path):
+        raise BudgetError(f"{to} is the ledger itself; name another file")
+    names = []
+    for one in (path, to):
+        refuse_no_file(one)
+        with closing(opened(one)) as link:
+            try:
+                names.append(chain.newest(link).ledger)
+            except (sqlite3.Error, BudgetError):
+                names.append(str(one))
+    if names[0] != names[1]:
+        raise BudgetError(f"{to} is no backup of {path}, so --force does not replace it")

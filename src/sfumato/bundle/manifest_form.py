@@ -200,7 +200,7 @@ _NOISY: Mapping[str, Form] = MappingProxyType(
 )
 """What every release of noisy rows states."""
 _PAID: Mapping[str, Form] = MappingProxyType(
-    {**REPORT, "paid": Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST})}
+    {**REPORT, "paid": Maybe(Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST}))}
 )
 _PROMISED = Record(needed={"neighbours": NAME}, optional={"epsilon": NAME, "delta": NAME, "rho": NAME})
 PRIVATE = Record(

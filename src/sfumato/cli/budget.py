@@ -22,12 +22,16 @@ def show(ledger: Place, as_json: Json = False) -> None:
     from sfumato.workflow.paying import opened
 
     book = opened(ledger)
-    accounts = book.accounts()
+    accounts, deltas, witness = book.accounts(), book.deltas(), book.witness
     if as_json:
-        say_json({"unit": book.unit, "accounts": [_plain(one) for one in accounts]})
+        more = {"delta": _plain(deltas), "witness": None if witness is None else str(witness)}
+        say_json({"unit": book.unit, "accounts": [_plain(one) for one in accounts], **more})
         return
     rows = [[one.analyst or "everybody together", one.granted, one.spent, one.left] for one in accounts]
     table(["analyst", f"granted ({book.unit})", "spent", "left"], rows)
+    if deltas.granted:
+        say(f"delta: {deltas.granted} granted, {deltas.spent} spent, {deltas.left} left.")
+    say("No witness is named: an old copy is noticed by bundles alone." if witness is None else f"Witness: {witness}")
 
 
 def grant(
@@ -39,6 +43,12 @@ def grant(
     unit: Annotated[
         str | None, typer.Option("--unit", help="For a new ledger: epsilon (default), or rho for zCDP.")
     ] = None,
+    delta: Annotated[
+        str | None, typer.Option("--delta", help="The delta that everybody together may spend: 1e-6. Without it, none.")
+    ] = None,
+    witness: Annotated[
+        Path | None, typer.Option("--witness", help="For a new ledger: a second file that tells an old copy of it.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Set a limit; a ledger that does not exist yet is made."""
@@ -48,12 +58,21 @@ def grant(
     if ledger.exists():
         if unit is not None:
             raise ParameterError(f"--unit is chosen when a ledger is made; {ledger} exists already")
-        given = opened(ledger).grant(analyst, limit)
+        if witness is not None:
+            raise ParameterError(f"{ledger} exists already; name a witness with `sfumato budget witness {ledger} FILE`")
+        book = opened(ledger)
+        if delta is not None and analyst is not None:
+            raise ParameterError("--delta is granted to everybody together; leave --analyst out")
+        given = book.grant(analyst, limit)
     elif analyst is not None:
         raise ParameterError(f"{ledger} does not exist; first grant a limit for everybody together, without --analyst")
     else:
-        made = Ledger.create(ledger, total=limit, unit=cast("Unit", unit or "epsilon"))
-        given = made.accounts()[0]
+        book = Ledger.create(ledger, total=limit, unit=cast("Unit", unit or "epsilon"))
+        given = book.accounts()[0]
+        if witness is not None:
+            book.watch(witness)
+    if delta is not None:
+        book.grant_delta(delta)
     if as_json:
         say_json(_plain(given))
         return
@@ -101,6 +120,66 @@ def check(
         table(["bundle", "paid by event"], [[name, event] for name, event in cited.items()])
     else:
         say("No bundle was found that it paid for; name those that you know with --bundle.")
+
+
+def witness(
+    ledger: Place,
+    file: Annotated[Path, typer.Argument(help="The witness: best on another disk, where fewer people may write.")],
+    as_json: Json = False,
+) -> None:
+    """Name the file that always holds the ledger's newest event, so that an old copy of the ledger is noticed."""
+    from sfumato.budget.ledger import Ledger
+    from sfumato.workflow.paying import opened
+
+    book = opened(Ledger(ledger, lost_witness=True))
+    book.watch(file)
+    if as_json:
+        say_json({**book.head.to_json(), "witness": str(book.witness)})
+        return
+    say(f"{book.witness} has seen event {book.head.event} of {ledger}; older copies are refused from now on.")
+
+
+def bind(
+    ledger: Place,
+    data: Annotated[Path | None, typer.Option("--input", help="The data file, as it is now.")] = None,
+    plan: Annotated[Path | None, typer.Option("--plan", help="The plan that says how the file is read.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Bind a ledger to its table after the table changed; what was spent stays."""
+    from sfumato.workflow.loading import rows_or_none, whole_file
+    from sfumato.workflow.paying import opened
+    from sfumato.workflow.plan.plan import Plan, with_input
+
+    if data is None and plan is None:
+        raise ParameterError("name the table with --input, or a plan that names it with --plan")
+    if plan is None:
+        mine = whole_file(cast("Path", data))
+    else:
+        loaded = Plan.load(plan)
+        mine = rows_or_none(loaded if data is None else with_input(loaded, data), None)
+    book = opened(ledger)
+    book.bind(mine)
+    if as_json:
+        say_json({**book.head.to_json(), "rows": mine.rows})
+        return
+    say(f"{ledger} is bound to {mine.source} as it is now, {mine.rows:,} rows. What was spent stays spent.")
+
+
+def backup(
+    ledger: Place,
+    to: Annotated[Path, typer.Argument(help="The copy.", metavar="FILE")],
+    force: Annotated[bool, typer.Option("--force", help="Replace an older backup of the same ledger.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Copy a whole ledger and check the copy; if it is put back later, witness and bundles tell what it lacks."""
+    from sfumato.workflow.paying import opened
+
+    book = opened(ledger)
+    book.backup(to, force=force)
+    if as_json:
+        say_json({**book.head.to_json(), "backup": str(to)})
+        return
+    say(f"{to} is a whole copy of {ledger}: {book.head.event} events.")
 
 
 def _plain(one: Account) -> dict[str, Any]:

@@ -13,7 +13,21 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli import apply, attack, budget, catalog, demo, dimensions, frontier, key, profile, query, release, verify
+from sfumato.cli import (
+    apply,
+    attack,
+    audit_noise,
+    budget,
+    catalog,
+    demo,
+    dimensions,
+    frontier,
+    key,
+    profile,
+    query,
+    release,
+    verify,
+)
 from sfumato.cli.show import json_text
 from sfumato.ground.deferring import STOPS
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
@@ -55,6 +69,7 @@ for verb in (
     frontier.frontier,
     dimensions.dimensions,
     query.query,
+    audit_noise.audit_noise,
     catalog.models,
     catalog.algorithms,
     catalog.metrics,
@@ -62,7 +77,7 @@ for verb in (
 ):
     app.command()(_interruptible(verb))
 ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")
-for about in (budget.show, budget.grant, budget.history, budget.check):
+for about in (budget.show, budget.grant, budget.history, budget.check, budget.witness, budget.bind, budget.backup):
     ledgers.command()(_interruptible(about))
 app.add_typer(ledgers, name="budget")
 keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys to sign bundles with, and read cards.")

@@ -17,28 +17,33 @@ def query(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file: it declares what the columns can hold.")],
     sql: Annotated[str, typer.Argument(help="The question, such as: SELECT COUNT(*) WHERE age >= 40")],
     epsilon: Annotated[str, typer.Option("--epsilon", help="What the answer may cost: 0.1 or 1/3.")],
-    ledger: Annotated[Path, typer.Option("--ledger", help="The ledger that it is paid from.")],
-    analyst: Annotated[str, typer.Option("--analyst", help="Who pays.")],
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", help="The ledger that it is paid from, where the plan names none.")
+    ] = None,
+    analyst: Annotated[str | None, typer.Option("--analyst", help="Who pays, instead of the plan's analyst.")] = None,
     data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
     confidence: Annotated[float, typer.Option("--confidence", help="How sure the intervals are.")] = 0.95,
     as_json: Json = False,
 ) -> None:
     """Ask a table for noisy counts, sums, means, variances and quantiles."""
     from sfumato.budget.events import written
-    from sfumato.budget.ledger import Ledger
+    from sfumato.queries.sql import parse_question
     from sfumato.workflow.plan.plan import Plan, with_input
-    from sfumato.workflow.querying import query as ask
+    from sfumato.workflow.querying import refuse_columns, session
 
     loaded = Plan.load(plan)
     loaded = loaded if data is None else with_input(loaded, data)
-    book = Ledger(ledger)
-    answers = ask(loaded, sql, epsilon=epsilon, ledger=book, analyst=analyst, confidence=confidence)
-    mine = next(account for account in book.accounts() if account.analyst == analyst)
+    question = parse_question(sql)
+    refuse_columns(question, loaded)
+    asked = session(loaded, ledger=ledger, analyst=analyst)
+    answers = asked.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
+    book, who = asked.ledger, asked.analyst
+    mine = next(account for account in book.accounts() if account.analyst == who)
     if as_json:
         say_json(
             {
                 "answers": [one.to_json() for one in answers],
-                "analyst": analyst,
+                "analyst": who,
                 "left": str(mine.left),
                 "paid": book.head.to_json(),
             }
@@ -46,7 +51,7 @@ def query(
         return
     for one in answers:
         _show(one)
-    say(f"{analyst} has {written(mine.left)} of {written(mine.granted)} left.")
+    say(f"{who} has {written(mine.left)} of {written(mine.granted)} left.")
 
 
 def _show(answer: Answer) -> None:

@@ -60,10 +60,16 @@ class Session:
         analyst: str,
         domains: Mapping[str, Domain] | None = None,
         rows: int = 1,
+        narrowed: Callable[[Table], Table] = lambda table: table,
     ) -> None:
-        """``table`` may be a table, any frame, or a function that reads one when the first answer is paid for."""
+        """``table`` may be a table, any frame, or a function that reads one when the first answer is paid for.
+
+        The ledger is bound to this table; ``narrowed`` says which of its rows are asked.
+        """
         self._load: Callable[[], Any] = table if callable(table) else lambda: table
-        self._table: Table | None = None if callable(table) else _table(table)
+        self._given: Table | None = None if callable(table) else _table(table)
+        self._table: Table | None = None
+        self._narrowed = narrowed
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.analyst = text("analyst", analyst)
         check_domains(domains or {})
@@ -131,17 +137,24 @@ class Session:
         for one in question.aggregates:
             if one.kind != "count":
                 bounds_of(one, question, self.domains)
-        if self._table is not None:
-            _refuse_unknown(question, self._table)
+        if self._given is not None:
+            _refuse_unknown(question, self._given)
         event = self._of_people(cost_of(question, budget / self.rows))
         title = what or ", ".join(one.name for one in question.aggregates)
-        with self.ledger.charged(self.analyst, event, what=title):
-            return self._answers(question, domains, budget / self.rows, confidence)
+        with self.ledger.charged(self.analyst, event, what=title) as charge:
+            return self._answers(question, domains, budget / self.rows, confidence, self._rows(charge))
 
-    def _answers(self, question: Question, domains: list[Domain], budget: Fraction, confidence: float) -> list[Answer]:
+    def _rows(self, charge: int) -> Table:
+        """The rows that are asked: read, and compared with what the ledger is bound to, once something was paid."""
         if self._table is None:
-            self._table = _table(self._load())
-        table = self._table
+            whole = _table(self._load()) if self._given is None else self._given
+            self.ledger.refuse_other(whole, charge)
+            self._table = self._narrowed(whole)
+        return self._table
+
+    def _answers(
+        self, question: Question, domains: list[Domain], budget: Fraction, confidence: float, table: Table
+    ) -> list[Answer]:
         _refuse_unknown(question, table)
         chosen = holding(question.where, table)
         cells = [(domain, grouped(table, name, domain)) for name, domain in zip(question.by, domains, strict=True)]

@@ -78,7 +78,7 @@ _ITEMS = (
 _PRIVATE = (
     *_of("declared", "what the parts of the ledger are called", "ledger*what"),
     *_of("recomputed", "by adding up its parts", "ledger*"),
-    *_of("stated", "the ledger, which the steward has, tells what it paid for", "paid/*"),
+    *_of("stated", "the ledger, which the steward has, tells what it paid for", "paid*"),
     *_of("recomputed", "from the plan and the parts of the ledger", "domains/*/from"),
     *_of("declared", "the domains that the publisher declared, or paid for", "domains*"),
     *_of("stated", "noisy choices of the mechanism, covered by epsilon", "recoding/*", "search/*"),

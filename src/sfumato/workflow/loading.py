@@ -50,6 +50,11 @@ def load_table(plan: Plan, frame: object, path: str | None) -> Table:
     return _without_nan(found)
 
 
+def whole_file(path: str | Path) -> Table:
+    """The table in a file as a plan reads it that says nothing about the file."""
+    return _without_nan(read_file(path))
+
+
 def _without_nan(table: Table) -> Table:
     """A number that is none is a missing value, and zero has no sign."""
     reals = [name for name in table.names if table.frame[name].dtype.is_float()]

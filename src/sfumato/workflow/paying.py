@@ -1,4 +1,4 @@
-"""Whether a ledger still holds what bundles say it paid for: one that was put back from an old copy does not."""
+"""Which ledger pays, and whether it still holds what bundles say it paid for: an old copy of it does not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from sfumato.budget.chain import Head
 from sfumato.budget.ledger import Ledger
 from sfumato.bundle.bundle_files import MANIFEST, sealed_manifest
-from sfumato.ground.errors import BudgetError, BundleError
+from sfumato.ground.errors import BudgetError, BundleError, PlanError
+from sfumato.workflow.plan.plan import Plan
 
 MOST_FOLDERS = 1000
 """So many folders beside the known bundles are looked into."""
@@ -19,6 +20,29 @@ def opened(ledger: Ledger | str | Path) -> Ledger:
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     refuse_rolled_back(book, [folder for folder, _ in citing(book)])
     return book
+
+
+def pinned(plan: Plan, named: Ledger | str | Path | None = None) -> Ledger | None:
+    """The ledger that the plan names, or where it names none the one that was named beside it; None without both.
+
+    A plan pins its ledger: naming another one is refused, also a copy, for charges would go past the steward's.
+    """
+    if "ledger" not in plan.privacy:
+        return None if named is None else opened(named)
+    place = plan.folder / str(plan.privacy["ledger"])
+    if named is not None:
+        other = named.path if isinstance(named, Ledger) else Path(named)
+        if not other.exists() or not place.exists() or not other.samefile(place):
+            raise PlanError(f"privacy.ledger: the plan pays from {place} and from no other ledger; leave {other} out")
+    return opened(named if isinstance(named, Ledger) else place)
+
+
+def payer(plan: Plan, named: str | None = None, default: str | None = None) -> str:
+    """Who pays: whoever was named, or the plan's analyst."""
+    found = named if named is not None else plan.privacy.get("analyst", default)
+    if found is None:
+        raise PlanError("privacy.analyst is missing; name who pays in the plan or with --analyst")
+    return str(found)
 
 
 def citing(ledger: Ledger) -> Iterator[tuple[Path, Head]]:

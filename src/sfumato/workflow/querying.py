@@ -17,7 +17,7 @@ from sfumato.queries.questions import Question
 from sfumato.queries.session import Session
 from sfumato.queries.sql import parse_question
 from sfumato.workflow.loading import bounded, load_table, rows_or_none
-from sfumato.workflow.paying import opened
+from sfumato.workflow.paying import payer, pinned
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.column_plan import ColumnPlan
 from sfumato.workflow.plan.domain_plan import refuse_profiled
@@ -29,27 +29,39 @@ def query(
     sql: str,
     *,
     epsilon: Any,
-    ledger: Ledger | str | Path,
-    analyst: str,
+    ledger: Ledger | str | Path | None = None,
+    analyst: str | None = None,
     frame: object = None,
     confidence: float = 0.95,
 ) -> list[Answer]:
-    """The answers to a SELECT statement. A file is not even read before the budget is reserved."""
+    """The answers to a SELECT statement. A file is not even read before the budget is reserved.
+
+    The plan's own ledger (``privacy.ledger``) pays, and no other; ``ledger`` is for plans that name none.
+    """
     question = parse_question(sql)
-    _refuse_columns(question, plan)
+    refuse_columns(question, plan)
     asked = session(plan, ledger=ledger, analyst=analyst, frame=frame)
     return asked.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
 
 
-def session(plan: Plan, *, ledger: Ledger | str | Path, analyst: str, frame: object = None) -> Session:
-    """A session over the plan's table and its declared domains; where it tells people apart, over few rows of each."""
-    table = None if frame is None else bounded(load_table(plan, frame, None), plan)
+def session(
+    plan: Plan, *, ledger: Ledger | str | Path | None = None, analyst: str | None = None, frame: object = None
+) -> Session:
+    """A session over the plan's table and its declared domains, paid for from the plan's ledger.
+
+    Where the plan tells people apart, it is about few rows of each.
+    """
+    who, book = payer(plan, analyst), pinned(plan, ledger)
+    if book is None:
+        raise PlanError("privacy.ledger is missing; name the ledger in the plan or with --ledger")
+    table = None if frame is None else load_table(plan, frame, None)
     return Session(
-        (lambda: bounded(rows_or_none(plan, None), plan)) if table is None else table,
+        (lambda: rows_or_none(plan, None)) if table is None else table,
         domains=declared_domains(plan),
-        ledger=opened(ledger),
-        analyst=analyst,
+        ledger=book,
+        analyst=who,
         rows=plan.input.rows_per_unit,
+        narrowed=lambda whole: bounded(whole, plan),
     )
 
 
@@ -89,7 +101,7 @@ def _with_more(declared: Domain | None, missing: Sequence[str], other: str | Non
     return Categories(values=tuple(dict.fromkeys((*declared.values, *missing, *more))), other=other)
 
 
-def _refuse_columns(question: Question, plan: Plan) -> None:
+def refuse_columns(question: Question, plan: Plan) -> None:
     """Refuse columns that the plan does not open to questions, before anything is paid."""
     known = [name for name, column in plan.columns.items() if _open(column)]
     figures = [one.column for one in question.aggregates if one.column is not None]

@@ -43,10 +43,11 @@ class Guess:
         ends += [(self.low > -inf, f"<= {self.low:g} the {inputs[0]} input")]
         return f"{self.statistic.name} " + ", ".join(said for told, said in ends if told)
 
-    def bound(self, outputs: Outputs, missed: float) -> tuple[float, float, float]:
+    def bound(self, outputs: Outputs, missed: float, delta: float = 0.0) -> tuple[float, float, float]:
         """A lower bound on epsilon, the least share of right guesses, and the highest of wrong ones.
 
-        Claim: each share is missed with probability ``missed`` at most.
+        Claim: each share is missed with probability ``missed`` at most. Under (epsilon, delta) the share of right ones
+            is at most e^epsilon times that of wrong ones and delta more, whether one input is guessed or both.
         How: shares are of all outputs of both inputs, or of one input where only one is ever guessed. Guesses on two
             inputs are coins of two kinds; their number strays from its mean less than with equal coins (Hoeffding 1956,
             theorem 4, for two hits or more and ``missed`` up to 1/4), so the bounds of Clopper and Pearson hold.
@@ -57,10 +58,12 @@ class Guess:
         wrong = int((above & ~second).sum() + (below & second).sum())
         runs = len(second) if self.high < inf and self.low > -inf else len(second) // 2
         more, less = lowest(right, runs, missed), highest(wrong, runs, missed)
-        return (max(log(more / less), 0.0) if more > 0 else 0.0), more, less
+        return (max(log((more - delta) / less), 0.0) if more > delta else 0.0), more, less
 
 
-def best_guess(statistic: Statistic, outputs: Outputs, counted: int, missed: float) -> tuple[float, Guess]:
+def best_guess(
+    statistic: Statistic, outputs: Outputs, counted: int, missed: float, delta: float = 0.0
+) -> tuple[float, Guess]:
     """The thresholds that promise the highest bound once so many runs on each input are counted, and that bound."""
     value, second = statistic.of(outputs), outputs.second
     cuts = _cuts(value)
@@ -73,7 +76,8 @@ def best_guess(statistic: Statistic, outputs: Outputs, counted: int, missed: flo
     for swapped in (False, True):
         first, last = (1, 0) if swapped else (0, 1)
         right, wrong = above[last] + below[first], above[first] + below[last]
-        bounds = _promised(right, wrong, np.isfinite(high) & np.isfinite(low), len(sides[0]), counted, missed)
+        shares = _expected(right, wrong, np.isfinite(high) & np.isfinite(low), len(sides[0]), counted, missed)
+        bounds = np.log(np.maximum(shares[0] - delta, 1e-12)) - np.log(shares[1])
         bounds = np.where(low < high, bounds, -inf)
         at = np.unravel_index(int(bounds.argmax()), bounds.shape)
         if bounds[at] > found[0]:
@@ -92,9 +96,9 @@ def _cuts(value: Reals) -> Reals:
     return np.asarray(np.unique(np.concatenate([spread, dense])))
 
 
-def _promised(
+def _expected(
     right: NDArray[np.int64], wrong: NDArray[np.int64], both: Flags, runs: int, counted: int, missed: float
-) -> Reals:
+) -> tuple[Reals, Reals]:
     """About the bounds to be expected of so many other runs, if guesses are a little worse than they were here."""
     from scipy.special import ndtri
 
@@ -102,7 +106,7 @@ def _promised(
     strict = -float(ndtri(missed))
     more = _wilson(_wilson(right / here, here, -DOUBT), there, -strict)
     less = _wilson(_wilson(wrong / here, here, DOUBT), there, strict)
-    return np.asarray(np.log(np.maximum(more, 1e-12)) - np.log(less))
+    return more, less
 
 
 def _wilson(share: Reals, runs: NDArray[np.int64], deviations: float) -> Reals:

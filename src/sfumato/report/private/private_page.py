@@ -21,6 +21,9 @@ from sfumato.report.base.picture import Picture
 USUAL = 1e-6
 """The delta at which a promise in rho is put into words."""
 
+UNPAID = "No ledger paid for this release: nobody adds up what it and other releases of the same people cost together."
+"""What is said of a release that no ledger knows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateFacts:
@@ -52,6 +55,8 @@ class PrivateFacts:
     """Public figures about the search."""
     marks: tuple[str, ...]
     """Warnings that belong on the first screen."""
+    paid: bool
+    """Whether a ledger paid for it."""
     columns: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     """Released rows per label, column by column."""
 
@@ -88,6 +93,7 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
             ],
             target_by=_known_by(facts, str((facts.domains.get("target") or {}).get("name"))),
             target=facts.domains.get("target"),
+            unpaid=None if facts.paid else UNPAID,
         )
     )
 

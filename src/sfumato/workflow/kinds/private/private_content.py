@@ -11,7 +11,7 @@ from sfumato.budget.events import from_json, to_json
 from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
-from sfumato.report.private.private_page import PrivateFacts, ledger_lines, render
+from sfumato.report.private.private_page import UNPAID, PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import claimed, counts_of
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
@@ -39,6 +39,7 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
         steps=tuple(manifest["recoding"]["steps"]),
         effort=manifest["search"],
         marks=tuple(manifest["marks"]),
+        paid=manifest.get("paid") is not None,
         columns=tuple((name, _counted(rows, name, counts)) for name in rows.columns if name != counts),
     )
 
@@ -59,7 +60,7 @@ def summary(made: PrivateRelease) -> Summary:
         lines=(f"{said}: {made.rows.height:,} noisy rows.",),
         heads=("where the budget went", made.promise.unit),
         cells=tuple(("  " * line.depth + line.what, str(line.cost)) for line in lines),
-        after=tuple(f"Beware: {mark}." for mark in made.marks),
+        after=(*(f"Beware: {mark}." for mark in made.marks), *([UNPAID] if made.paid is None else [])),
         changes=(("rows", "private", made.rows.height),),
     )
 
@@ -71,4 +72,5 @@ def figures(made: PrivateRelease) -> dict[str, Any]:
         **made.promise.to_json(),
         "algorithm": made.algorithm,
         "ledger": to_json(made.event),
+        "paid": None if made.paid is None else made.paid.to_json(),
     }

@@ -30,7 +30,7 @@ def manifest(made: PrivateRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "claims": [{"model": one.model, "parameters": dict(one.parameters)} for one in made.claims],
         "domains": made.domains,
         "ledger": to_json(made.event),
-        **({} if made.paid is None else {"paid": made.paid.to_json()}),
+        "paid": None if made.paid is None else made.paid.to_json(),
         "recoding": {
             "algorithm": made.algorithm,
             "why": made.why,

@@ -26,27 +26,31 @@ from sfumato.workflow.kinds.private.private_plan import private_algorithm
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 from sfumato.workflow.kinds.private.private_rows import released_rows, stated_domains
 from sfumato.workflow.loading import bounded, rows_or_none
-from sfumato.workflow.paying import opened
+from sfumato.workflow.paying import payer, pinned
 from sfumato.workflow.plan.plan import Plan
 
 
 def begin(asked: Asked) -> Asked:
     """Reserve the cost in the plan's ledger, before the data is touched."""
     plan = asked.plan
-    if "ledger" not in plan.privacy:
+    ledger = pinned(plan)
+    if ledger is None:
         return asked
-    ledger = opened(plan.folder / str(plan.privacy["ledger"]))
-    analyst = str(plan.privacy.get("analyst", "release"))
+    analyst = payer(plan, default="release")
     return replace(asked, charge=(ledger, ledger.reserve(analyst, foreseen(plan), what="release")))
 
 
 def read(asked: Asked) -> Table:
     """The table, which may have no rows: a refusal would tell that nobody is in it. Each person has few rows."""
-    return bounded(rows_or_none(asked.plan, asked.like), asked.plan)
+    table = rows_or_none(asked.plan, asked.like)
+    if asked.charge is not None:
+        ledger, reserved = asked.charge
+        ledger.refuse_other(table, reserved)
+    return bounded(table, asked.plan)
 
 
 def search(asked: Asked, ready: Ready, work: Work) -> Searched:
-    """Run the algorithm; what it and the domains account for must be the promise exactly, and is then settled."""
+    """Run the algorithm; what it and the domains account for must be the promise exactly; settled for what it cost."""
     name, run, why = private_algorithm(asked.plan)
     outcome, promise = run(ready.table, work), promise_of(asked.plan)
     rows, event = asked.plan.input.rows_per_unit, outcome.event
@@ -58,7 +62,7 @@ def search(asked: Asked, ready: Ready, work: Work) -> Searched:
         raise ClaimRefuted(f"{name} accounted for {spent} of {promise.unit}, not for {promise}; nothing was written")
     if asked.charge is not None:
         ledger, reserved = asked.charge
-        ledger.settle(reserved)
+        ledger.settle(reserved, outcome.event)
     return Searched(prepared=ready.table, outcome=outcome, algorithm=name, why=why)
 
 
