@@ -25,7 +25,7 @@ from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.noisy_specializer import published
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.prices import PART, Prices, supported
+from sfumato.publish.diffgen.prices import FEW, PART, Prices, supported
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.specialization_scores import highest, impurity, information_gain, score
 from sfumato.publish.diffgen.steps import specialize_sets
@@ -459,10 +459,8 @@ def test_a_budget_is_exact():
 def test_auto_goes_further_the_more_there_is(noise, records, classes):
     few, more = (supported(many, noise, classes, stops=True) for many in (records, max(records, 1) * 2))
     assert 1 <= few.steps <= more.steps <= 30
-    assert 1 <= few.most <= more.most <= 2**20
-    assert few.most == 1 or few.most * classes * noise <= max(records, 1), (
-        "the noise of all counts is within the records"
-    )
+    assert FEW <= few.most <= more.most <= 2**20
+    assert few.most == FEW or few.most * classes * noise <= records, "the noise of all counts is within the records"
     assert supported(records, noise / 2, classes, stops=True).steps >= few.steps
 
 

@@ -15,6 +15,8 @@ RECORDS = 25.0
 """So many times the noise of a count should be in a group where it is specialized by halves."""
 PRICE = 0.1
 """The score that a new group must bring, in times the noise of its counts."""
+FEW = 4
+"""So many groups are possible however few records there seem to be: of a small table their number is mostly noise."""
 MOST_STEPS = 30
 MOST_GROUPS = 2**20
 """No specialization is a candidate that would make more leaf partitions than this."""
@@ -51,19 +53,19 @@ def supported(records: int, noise: float, classes: int, *, stops: bool, unit: fl
     """What so many records support where counts have so much noise; ``unit`` is the score of one record.
 
     Steps: as many as halve the records into groups of 25 times the noise; then noise hardly changes a group's majority.
-    Groups: their noise together, over all classes, is not more than the records. A new group takes a tenth of its own
+    Groups: their noise together, over all classes, is not more than the records; four at least. A new group takes a tenth of its own
     noise off the score of what makes it.
 
     >>> [supported(30_000, 4 / e, 2, stops=True).steps for e in (0.1, 0.25, 0.5, 1)]
     [4, 6, 7, 8]
     >>> supported(60_000, 4.0, 2, stops=True).most, supported(-5, 4.0, 2, stops=True).most
-    (7500, 1)
+    (7500, 4)
     """
     there = max(records, 1)
     halvings = floor(log2(max(there / (RECORDS * noise), 1.0)))
     return Prices(
         steps=min(max(halvings, 1), MOST_STEPS),
-        most=min(max(floor(there / (classes * noise)), 1), MOST_GROUPS),
+        most=min(max(floor(there / (classes * noise)), FEW), MOST_GROUPS),
         group=PRICE * noise * classes * unit,
         records=there,
         halves=True,
