@@ -53,8 +53,8 @@ def supported(records: int, noise: float, classes: int, *, stops: bool, unit: fl
     """What so many records support where counts have so much noise; ``unit`` is the score of one record.
 
     Steps: as many as halve the records into groups of 25 times the noise; then noise hardly changes a group's majority.
-    Groups: their noise together, over all classes, is not more than the records; four at least. A new group takes a tenth of its own
-    noise off the score of what makes it.
+    Groups: their noise together, over all classes, is not more than the records; but four in any case. A new group
+    takes a tenth of its own noise off the score of what makes it.
 
     >>> [supported(30_000, 4 / e, 2, stops=True).steps for e in (0.1, 0.25, 0.5, 1)]
     [4, 6, 7, 8]
