@@ -21,11 +21,11 @@ from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
 from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.emptiness import passing, sifted, threshold
+from sfumato.publish.diffgen.group_prices import FEW, PART, Prices, supported
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.noisy_specializer import published
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.prices import FEW, PART, Prices, supported
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.specialization_scores import highest, impurity, information_gain, score
 from sfumato.publish.diffgen.steps import specialize_sets

@@ -21,12 +21,12 @@ from sfumato.noise import counted, gaussian_counts, noisy_counts
 from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.diffgen.consistent import Inner, consistent, inner_counts
 from sfumato.publish.diffgen.emptiness import pure_cost
+from sfumato.publish.diffgen.group_prices import PRICE, noise_of, supported
 from sfumato.publish.diffgen.noisy_specializer import published
-from sfumato.publish.diffgen.prices import PRICE, noise_of, supported
 from sfumato.publish.noisy_table import Attribute, PrivateTable
 from sfumato.verification.private_checks import allowed
 from sfumato.workflow.kinds.private.private_rows import stated_domains
-from tests.publish.diffgen_tables import G7, injected, private
+from tests.publish.diffgen_tables import G7, injected, private, wanting
 from tests.publish.test_diffgen import FALSE_ALARM, TABLES, groups, literal
 from tests.weights import examples
 
@@ -114,7 +114,7 @@ def test_flat_domains_do_not_drown_in_groups(budget, how):
 
 def test_a_flat_domain_is_specialized_a_little_at_a_time():
     """Where records support a few groups only, fifty values are halved, and what is shown is stated."""
-    made = published(DiffGen(epsilon=1), flat(350, 1), Work(), injected())
+    made = published(DiffGen(epsilon=1), flat(350, 1), Work(), injected(choose=wanting("0")))
     assert made.steps[0] == "c0: * -> v00 … v24, v25 … v49"
     assert not set(made.labels[0]) - {label for label, _ in stated_domains(flat(0, 1))["columns"]["c0"]["nodes"]}
 

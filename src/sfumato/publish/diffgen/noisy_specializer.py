@@ -17,9 +17,9 @@ from sfumato.group.needs import Need, refuse_lacking
 from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
 from sfumato.publish.diffgen.emptiness import Sieve, pure_cost, refuse_untestable, sifted
+from sfumato.publish.diffgen.group_prices import PART, Prices, noise_of, supported
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.noisy_partitions import released
-from sfumato.publish.diffgen.prices import PART, Prices, noise_of, supported
 from sfumato.publish.diffgen.specialization import Search, column_of
 from sfumato.publish.diffgen.specialization_scores import ScoreName, score
 from sfumato.publish.looking import Mechanisms

@@ -13,10 +13,10 @@ from sfumato.ground.work import Work
 from sfumato.group.cut_counts import CutCounts, by_value
 from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.emptiness import Sieve, pure_cost, sifted
+from sfumato.publish.diffgen.group_prices import Prices
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.number_column import NumberColumn
-from sfumato.publish.diffgen.prices import Prices
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.specialization_scores import Score
 from sfumato.publish.diffgen.steps import AnyColumn, specialize, specialize_sets
