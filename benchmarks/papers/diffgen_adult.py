@@ -29,7 +29,7 @@ from sfumato.group.coded_column import CodedColumn
 from sfumato.group.coded_rows import CodedRows
 from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable, grid_cells
-from sfumato.utility.learners import ends_read, learnt, told, values_read
+from sfumato.utility.learners import ends_read, feature_rows, learnt, values_read
 from sfumato.utility.view import Reals
 
 TREES = Path("hierarchies") / "fung" / "diffgen_adult.hchy"
@@ -127,11 +127,11 @@ class Trial:
         kinds = np.repeat(np.tile(np.arange(len(CLASSES)), made.keys.shape[1]), made.counts.ravel())
         if not len(rows):
             return self.majority()
-        model = learnt(told(means, list(made.keys[:, rows]), len(rows)), kinds, "tree", 0)
+        model = learnt(feature_rows(means, list(made.keys[:, rows]), len(rows)), kinds, "tree", 0)
         cuts = [cut for cut in made.cut if cut is not None]
         codes, kinds = behind(self.test)
         keys = [cut.of_code[one] for one, cut in zip(codes, cuts, strict=True)]
-        return float((model.predict(told(means, keys, len(kinds))) == kinds).mean())
+        return float((model.predict(feature_rows(means, keys, len(kinds))) == kinds).mean())
 
     def _values(self, one: Attribute) -> Reals:
         domain = self.given[one.name]
@@ -151,7 +151,7 @@ class Trial:
 
 def _told(rows: PrivateTable, means: list[Reals]) -> Reals:
     codes, kinds = behind(rows)
-    return told(means, codes, len(kinds))
+    return feature_rows(means, codes, len(kinds))
 
 
 @cache

@@ -18,12 +18,13 @@ import numpy as np
 
 from sfumato.attacks.answers.noise_audit import NoiseAudit, audit_noise
 from sfumato.budget.events import Pure
+from sfumato.budget.purse import Cost
 from sfumato.describe.taxonomy import taxonomy
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
 from sfumato.noise import Noisy
-from sfumato.publish import diffgen, marginals
-from sfumato.publish.diffgen import diffgen_noise, noisy_specializer
+from sfumato.publish import diffgen, looking, marginals
+from sfumato.publish.diffgen import noisy_specializer
 from sfumato.publish.diffgen.specialization_scores import score
 from sfumato.publish.marginals import marginal_noise, noisy_marginals
 from sfumato.publish.marginals.marginal_scores import Scores, dependences, hits
@@ -83,15 +84,26 @@ def picked(values: Any, sensitivity: float, monotonic: bool, epsilon: Fraction, 
     return int(np.argmax(np.asarray(values) + dice.exponential(scale, len(values))))
 
 
-def diffgen_twin(dice: np.random.Generator, less: float) -> diffgen_noise.Mechanisms:
-    def choose(scores: Any, by: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
-        place = picked(scores, by.sensitivity, by.monotonic, epsilon, dice, less)
-        return place, Pure(epsilon=epsilon, what=what)
+def for_cost(dice: np.random.Generator, less: float) -> Callable[..., Noisy]:
+    """The same for a cost in pure epsilon."""
+    noise = counted(dice, less)
+
+    def count(counts: Any, cost: Cost) -> Noisy:
+        assert isinstance(cost, Pure)
+        return noise(counts, cost.epsilon, cost.what)
+
+    return count
+
+
+def diffgen_twin(dice: np.random.Generator, less: float) -> looking.Mechanisms:
+    def choose(scores: looking.Scores, cost: Cost) -> int:
+        assert isinstance(cost, Pure)
+        return picked(scores.values, scores.sensitivity, scores.monotonic, cost.epsilon, dice, less)
 
     def waits(number: int, rate: Fraction) -> Any:
         return dice.geometric(1 - np.exp(-float(rate)), number) - 1
 
-    return diffgen_noise.Mechanisms(choose=choose, count=counted(dice, less), waits=waits)
+    return looking.Mechanisms(choose=choose, count=for_cost(dice, less), waits=waits)
 
 
 def marginals_twin(dice: np.random.Generator, less: float) -> marginal_noise.Mechanisms:
@@ -171,14 +183,28 @@ def released(name: str, asked: Any, tables: Any, seen: Callable[[NoisyTable], An
     )
 
 
-def step(name: str, module: Any, twins: Any, pair: tuple[Any, Any], epsilon: Fraction, runs: int) -> Case:
+def step(name: str, pair: tuple[looking.Scores, looking.Scores], epsilon: Fraction, runs: int) -> Case:
     """One choice by itself, between scores that move by all of their sensitivity."""
+    cost = Pure(epsilon=epsilon)
     return Case(
         name=name,
         first=pair[0],
         second=pair[1],
-        run=lambda given: module.choose(*given, epsilon, "")[0],
-        twin=lambda dice, less: lambda given: twins(dice, less).choose(*given, epsilon, "")[0],
+        run=lambda scores: looking.choose(scores, cost),
+        twin=lambda dice, less: lambda scores: diffgen_twin(dice, less).choose(scores, cost),
+        declared=float(epsilon),
+        runs=runs,
+    )
+
+
+def marginal_step(name: str, pair: tuple[Scores, Scores], epsilon: Fraction, runs: int) -> Case:
+    """The same of marginals."""
+    return Case(
+        name=name,
+        first=pair[0],
+        second=pair[1],
+        run=lambda scores: marginal_noise.choose(scores, epsilon, "")[0],
+        twin=lambda dice, less: lambda scores: marginals_twin(dice, less).choose(scores, epsilon, "")[0],
         declared=float(epsilon),
         runs=runs,
     )
@@ -261,47 +287,18 @@ def step_cases() -> list[Case]:
     gini, gain, most = score("gini", 2), score("gain", 2), score("max", 2)
     down = np.array([0.0, -gini.sensitivity])
     three = Fraction(3, 2)
+    first, second = np.array([0.0, 1.0]), np.array([1.0, 0.0])
     return [
-        step(
-            "DiffGen, gini: one choice",
-            diffgen_noise,
-            diffgen_twin,
-            ((down * 0, gini), (down, gini)),
-            three,
-            1200,
-        ),
+        step("DiffGen, gini: one choice", (gini.on(down * 0), gini.on(down)), three, 1200),
         step(
             "DiffGen, max: one choice",
-            diffgen_noise,
-            diffgen_twin,
-            ((np.array([4.0, 4.0]), most), (np.array([5.0, 4.0]), most)),
+            (most.on(np.array([4.0, 4.0])), most.on(np.array([5.0, 4.0]))),
             three,
             1200,
         ),
-        step(
-            "DiffGen, gain: one choice",
-            diffgen_noise,
-            diffgen_twin,
-            ((np.array([0.0, 1.0]), gain), (np.array([1.0, 0.0]), gain)),
-            three,
-            1200,
-        ),
-        step(
-            "marginals: one choice of a parent",
-            marginal_noise,
-            marginals_twin,
-            ((apart[0],), (apart[1],)),
-            three,
-            1200,
-        ),
-        step(
-            "marginals: one choice of how many",
-            marginal_noise,
-            marginals_twin,
-            ((hits(said, counts),), (hits(said, more),)),
-            three,
-            1200,
-        ),
+        step("DiffGen, gain: one choice", (gain.on(first), gain.on(second)), three, 1200),
+        marginal_step("marginals: one choice of a parent", apart, three, 1200),
+        marginal_step("marginals: one choice of how many", (hits(said, counts), hits(said, more)), three, 1200),
     ]
 
 

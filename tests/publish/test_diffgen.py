@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.budget.accountants import epsilon_of
+from sfumato.budget.events import Pure
 from sfumato.budget.purse import Purse, share
 from sfumato.describe.taxonomy import taxonomy
 from sfumato.ground.errors import BudgetError, ParameterError
@@ -18,15 +19,16 @@ from sfumato.ground.work import Work
 from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
-from sfumato.publish.diffgen.emptiness import passing, threshold
+from sfumato.publish.diffgen.class_tables import Candidate
+from sfumato.publish.diffgen.emptiness import passing, sifted, threshold
+from sfumato.publish.diffgen.group_prices import FEW, PART, Prices, supported
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.noisy_specializer import published
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.set_column import SetColumn
-from sfumato.publish.diffgen.size import PART, specializations
 from sfumato.publish.diffgen.specialization_scores import highest, impurity, information_gain, score
-from sfumato.publish.diffgen.steps import Candidate, specialize_sets
+from sfumato.publish.diffgen.steps import specialize_sets
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 from tests.publish.diffgen_tables import (
     G7,
@@ -35,8 +37,8 @@ from tests.publish.diffgen_tables import (
     always,
     behind,
     columns_of,
-    exact,
     injected,
+    loud,
     of_numbers,
     of_row,
     of_sets,
@@ -48,6 +50,7 @@ from tests.publish.diffgen_tables import (
 from tests.weights import examples
 
 HALF = Fraction(1, 2)
+ROOT = Candidate(column=0, value=0)
 FALSE_ALARM = 6.2
 """A normal variable is so many deviations off with a probability below 1e-9."""
 
@@ -70,8 +73,8 @@ def specialized_codes(rows, **given):
     column = columns_of(table)[0]
     assert isinstance(column, SetColumn)
     parts = Partitions(1, table.counts.root(table.figures))
-    share_ = Fraction(2)
-    specialize_sets(column, Candidate(column=0, value=0), parts, share_, 2**20, injected(**given))
+    cost = Pure(epsilon=Fraction(2))
+    specialize_sets(column, Candidate(column=0, value=0), parts, cost, 2**20, injected(**given), sifted)
     return [column.name(value) for value in parts.keys[0].tolist()], of_row(table, parts)
 
 
@@ -141,15 +144,14 @@ def test_g7_as_the_docs_tell_it():
     """Scores of the three roots, the threshold, and where epsilon = 1 goes with two specializations."""
     table = private(G7)
     job, age, codes = columns_of(table)
-    assert job.table(0).tolist() == codes.table(0).tolist() == [[2, 2], [2, 2]]
+    assert job.table(ROOT).tolist() == codes.table(ROOT).tolist() == [[2, 2], [2, 2]]
     points = highest(age.tables(0))
     assert (len(points), points.max(), (np.flatnonzero(points == 7) + 19).tolist()) == (47, 7.0, [35, 36, 37])
     at_35 = age.tables(0)[35 - 19]
     assert at_35.tolist() == [[1, 4], [3, 0]]
     assert (information_gain(at_35), impurity(at_35).sum()) == pytest.approx((0.549, 1.6), abs=1e-3)
     assert (threshold(Fraction(1, 10), 4, 2**20), passing(Fraction(1, 10), 15)) == (15, pytest.approx(0.117, abs=1e-3))
-    loud = {"count": lambda c, e, w: exact(c if "counts" in w else c + 10**6, e, w)}
-    made = released(DiffGen(epsilon=1, specializations=2, score="max"), table, choose=wanting(16, 2, 0), **loud)
+    made = released(DiffGen(epsilon=1, specializations=2, score="max"), table, choose=wanting(16, 2, 0), count=loud)
     assert groups(made) == {(j, "*", c): [1, 1] for c in ("1*", "1*|2*") for j in ("Professional", "Artist")}
     assert [str(epsilon_of(part)) for part in made.event.parts] == ["1/10", "1/5", "1/10", "3/5"]
 
@@ -205,9 +207,8 @@ def test_a_purse_gives_no_more_than_it_has():
     purse = Purse(whole=Fraction(1))
     with pytest.raises(BudgetError, match="1 of epsilon was not spent"):
         purse.closed("")
-    noisy = exact(np.zeros(1, np.int64), Fraction(3, 2), "")
     with pytest.raises(BudgetError, match="3/2 of epsilon cannot be spent where 1 is left"):
-        purse.pay(noisy.event)
+        purse.pay(purse.cost(Fraction(3, 2), ""))
 
 
 # Nothing but noise depends on the records.
@@ -225,7 +226,7 @@ def test_what_is_shown_depends_on_the_choices_only(table, h, wishes, how):
 
     def follow():
         left = list(wishes)
-        return lambda scores, _, epsilon, what: (left.pop(0) % len(scores), exact(scores, epsilon, what).event)
+        return lambda scores, cost: left.pop(0) % len(scores.values)
 
     a, b = (released(DiffGen(epsilon=1, specializations=h, score=how), one, choose=follow()) for one in (full, none))
     assert a.labels == b.labels
@@ -272,8 +273,7 @@ def test_sets_stay_true_to_their_nodes(table, h, how):
     """Without noise no record is lost, and each set's label names exactly the nodes of a cut that cover its items."""
     if "codes" not in [a.name for a in table.attributes]:
         return
-    loud = injected(count=lambda c, e, w: exact(c if "counts" in w else c + 10**6, e, w))
-    made = published(DiffGen(epsilon=1, specializations=h, score=how), table, Work(), loud)
+    made = released(DiffGen(epsilon=1, specializations=h, score=how), table, count=loud)
     assert made.counts.sum() == table.rows
     place = [a.name for a in table.attributes].index("codes")
     below = {"*": {"11", "12", "21", "22"}, "1*": {"11", "12"}, "2*": {"21", "22"}}
@@ -331,7 +331,7 @@ def test_the_children_of_sets_are_disjoint_so_max_keeps_its_sensitivity():
     """By child values a record of a set counts several times; by child partitions once."""
     table = private(G7, which=("codes",))
     column = columns_of(table)[0]
-    assert column.table(0).sum() == table.rows
+    assert column.table(ROOT).sum() == table.rows
 
 
 @examples(40)
@@ -343,15 +343,15 @@ def test_split_points_are_scored_on_both_sides(rows):
         sides = [[sum(y == k and (x >= point) == up for x, y in rows) for k in (0, 1)] for up in (False, True)]
         assert column.tables(0)[place].tolist() == sides
     column.take(0, 6)
-    assert column.split(0) == (1, 2)
+    assert column.split(ROOT) == (1, 2)
     assert [column.name(v) for v in (0, 1, 2)] == ["*", "[0-7)", "[7-20]"]
     assert column.tables(2).shape == (13, 2, 2)
 
 
 def test_a_tree_is_cut_where_it_branches():
     column = columns_of(table_of([of_tree("job", JOBS, JOB, ["Writer"])], ("a",), [0], None))[0]
-    assert [JOBS.labels[node] for node in column.split(0)] == ["Professional", "Artist"]
-    assert column.table(JOBS.labels.index("Artist")).tolist() == [[0], [1]]
+    assert [JOBS.labels[node] for node in column.split(ROOT)] == ["Professional", "Artist"]
+    assert column.table(Candidate(column=0, value=JOBS.labels.index("Artist"))).tolist() == [[0], [1]]
     assert not column.is_open(JOBS.labels.index("Writer"))
 
 
@@ -360,12 +360,11 @@ def searching(kind, table, **given):
     fields = {
         "columns": tuple(columns_of(table)),
         "parts": Partitions(len(table.attributes), table.counts.root(table.figures)),
-        "classes": len(table.classes),
         "score": score("gini" if kind is ByLeaves else "max", len(table.classes)),
         "purse": Purse(whole=Fraction(1)),
         "share": Fraction(1, 100),
-        "most": 2**20,
-        "mechanisms": injected(count=lambda c, e, w: exact(c + 10**6, e, w)),
+        "prices": Prices(steps=9),
+        "mechanisms": injected(count=loud),
     }
     return kind(**{**fields, **given})
 
@@ -377,8 +376,8 @@ def test_candidates_end_where_nothing_is_left_or_no_room():
         assert len(made.steps) == 3
         assert made.labels == (JOB,)
     for kind in (ByLeaves, ByValue):
-        search = searching(kind, table, most=2)
-        search.run(9, Work())
+        search = searching(kind, table, prices=Prices(steps=9, most=2))
+        search.run(Work())
         assert search.parts.count == 2
 
 
@@ -398,8 +397,8 @@ def literal_impurity(groups_: dict[object, list[int]]) -> float:
 @given(TABLES, st.integers(0, 4))
 def test_gini_is_the_impurity_of_all_leaves_after_each_choice(table, h):
     """Every score against a literal regrouping of all records; one record more moves all of them down by 0 to 2."""
-    search = searching(ByLeaves, table)
-    search.run(h, Work())
+    search = searching(ByLeaves, table, prices=Prices(steps=h))
+    search.run(Work())
     candidates = search.candidates()
     scores = search.scores(candidates).tolist()
     expected, part_of = [], of_row(table, search.parts)
@@ -456,19 +455,23 @@ def test_a_budget_is_exact():
 
 
 @settings(deadline=None)
-@given(st.fractions(Fraction(1, 100), 4), st.integers(-100, 10**7))
-def test_auto_takes_more_specializations_the_more_there_is(epsilon, records):
-    few = specializations(epsilon, records)
-    assert 1 <= few <= specializations(epsilon, records * 2 + 200) <= 30
-    assert few <= specializations(epsilon * 2, records)
+@given(st.floats(0.01, 400), st.integers(-100, 10**7), st.integers(1, 5))
+def test_auto_goes_further_the_more_there_is(noise, records, classes):
+    few, more = (supported(many, noise, classes, stops=True) for many in (records, max(records, 1) * 2))
+    assert 1 <= few.steps <= more.steps <= 30
+    assert FEW <= few.most <= more.most <= 2**20
+    assert few.most == FEW or few.most * classes * noise <= max(records, 1), (
+        "the noise of all counts is within the records"
+    )
+    assert supported(records, noise / 2, classes, stops=True).steps >= few.steps
 
 
 def test_auto_pays_for_the_number_of_records():
-    made = released(DiffGen(epsilon=1), private(list(G7) * 100))
+    made = released(DiffGen(epsilon=1), private(list(G7) * 117))
     first = made.event.parts[0]
     assert (first.what, epsilon_of(first)) == ("the number of records", PART)
-    assert len(made.steps) == specializations(Fraction(1), 800) == 3
-    assert "800" not in str(made.effort) + str(made.steps) + str(made.event)
+    assert len(made.steps) <= supported(936, 4.0, 2, stops=True).steps == 3
+    assert "936" not in str(made.effort) + str(made.steps) + str(made.event)
 
 
 def test_a_set_node_that_is_too_wide_is_refused():

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.noise import noisy_counts
 from sfumato.publish.diffgen.consistent import consistent
-from sfumato.publish.diffgen.diffgen_noise import count
 from tests.publish.test_diffgen import FALSE_ALARM
 from tests.weights import examples
 
@@ -54,7 +54,7 @@ def test_a_partition_without_parts_gets_nothing():
 
 def test_cutting_off_at_zero_adds_rows_and_consistency_does_not():
     """2,000 groups without a record: cut-off noise adds about 0.9 rows each. A false alarm is below 1e-9."""
-    noisy = count(np.zeros((2000, 1), np.int64), Fraction(1, 2), "").values
+    noisy = noisy_counts(np.zeros((2000, 1), np.int64), epsilon=Fraction(1, 2)).values
     parents = [np.zeros(2000, np.int32)]
     assert np.maximum(noisy, 0).sum() > 1000
     assert consistent(noisy, parents).sum() < FALSE_ALARM * sqrt(2000 * 8)

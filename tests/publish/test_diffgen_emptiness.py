@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.budget.events import Pure
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
+from sfumato.noise import counted
 from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.diffgen.diffgen_noise import choose, count, waits
 from sfumato.publish.diffgen.emptiness import Occupied, empty_that_pass, passing, successes, threshold
 from sfumato.publish.diffgen.specialization_scores import score
+from sfumato.publish.looking import choose, waits
 from tests.publish.diffgen_tables import (
     G7,
     JOB,
@@ -147,14 +149,14 @@ def test_counts_are_unbiased_and_as_noisy_as_declared():
 def test_the_best_candidate_is_preferred():
     """A value that is worse by d is chosen at most with e^(-d e'/1) / 2; a false alarm has a probability below 1e-9."""
     how, e, times = score("max", 2), Fraction(1, 10), 2000
-    won = sum(choose(np.array([100.0, 80.0]), how, e, "")[0] == 0 for _ in range(times))
+    won = sum(choose(how.on(np.array([100.0, 80.0])), Pure(epsilon=e)) == 0 for _ in range(times))
     expected = 1 - exp(-20 * 0.1) / 2
     assert abs(won - times * expected) < FALSE_ALARM * sqrt(times * expected * (1 - expected))
 
 
 def test_noise_has_the_declared_scale():
     """A false alarm has a probability below 1e-9."""
-    noisy = count(np.zeros(20_000, np.int64), Fraction(1, 5), "x")
+    noisy = counted(np.zeros(20_000, np.int64), Pure(epsilon=Fraction(1, 5)))
     assert noisy.scale == pytest.approx(5)
     assert abs(np.abs(noisy.values).mean() - 5) < FALSE_ALARM * 5 / sqrt(20_000) + 0.05
 

@@ -23,7 +23,7 @@ from sfumato.publish.marginals import Marginals, noisy_marginals
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 from sfumato.testing.mechanism_kit import AUDITS, BrokenMechanism, check_neighbours, check_private
 from sfumato.workflow.catalog.lookup import catalog
-from tests.publish.private_audits import counted, diffgen_twin, marginals_twin
+from tests.publish.private_audits import counted, diffgen_twin, for_cost, marginals_twin
 
 
 @pytest.mark.slow
@@ -161,7 +161,8 @@ def too_little(asked: Any, published: Any, twins: Any, less: float) -> Any:
 
     def make(*, epsilon: Any) -> Any:
         dice = np.random.default_rng(1)
-        broken = replace(twins(dice, 1.0), count=counted(dice, less))
+        noise = for_cost if twins is diffgen_twin else counted
+        broken = replace(twins(dice, 1.0), count=noise(dice, less))
         return lambda table, work: published(asked(epsilon=epsilon), table, work, broken)
 
     return make

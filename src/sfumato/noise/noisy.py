@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, inf, log
+from math import ceil, exp, inf, log, sinh
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from sfumato.budget.events import Event
 from sfumato.ground.arguments import between
+
+_SHARP = 1e-2
+"""Whole noise of a smaller scale is 0 with all but e^-100 of its probability."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +33,15 @@ class Noisy:
     def expected_error(self) -> float:
         """The mean of the absolute noise of one value; for whole numbers it is at most this."""
         return self.scale if self.law == "laplace" else self.scale * float(np.sqrt(2 / np.pi))
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of one value; for whole numbers of a Gaussian law it is at most this."""
+        if self.law == "gaussian":
+            return self.scale**2
+        if self.values.dtype.kind not in "iu":
+            return 2 * self.scale**2
+        return 0.5 / sinh(0.5 / self.scale) ** 2 if self.scale > _SHARP else 0.0
 
     def margin(self, confidence: float = 0.95) -> float:
         """With this confidence at least, a single true value lies within so much of its noisy value."""

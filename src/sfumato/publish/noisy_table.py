@@ -79,6 +79,18 @@ class PrivateTable(Brief):
         return int(self.counts.root(self.figures).total().sum())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Errors:
+    """How noisy the published counts of one column are: from the noise alone, whose law is public."""
+
+    column: str
+    """The column."""
+    labels: tuple[str, ...]
+    """Its labels."""
+    deviation: NDArray[np.float64]
+    """The standard deviation of the noise in the count of all rows with each label, or an upper bound."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class NoisyTable(Brief):
     """Generalized rows with noisy counts: what may be published."""
@@ -99,3 +111,5 @@ class NoisyTable(Brief):
     """What was specialized, in order, in words; public like everything here."""
     effort: Mapping[str, int | float | str] = field(default_factory=dict)
     """Public figures about the search."""
+    errors: tuple[Errors, ...] = ()
+    """For each column whose labels are counted with noise of a known law: how noisy they are."""

@@ -36,6 +36,7 @@ OBSERVED = "domains were read off the private table: this release is NOT differe
 COUNT = "count"
 """The role of the column that counts."""
 _FOR_COUNTS = ("epsilon of the counts", "epsilon of one marginal")
+_FOR_GAUSSIAN = "rho of the counts"
 _SCALE = "scale of the noise of a count"
 _PUBLISHED = ("quasi", "target")
 _ROLES = {*_PUBLISHED, COUNT}
@@ -103,15 +104,18 @@ def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
     """What is told of the mechanism's choices fits its ledger: amounts, the scale of the noise, the steps taken."""
     search, steps = manifest["search"], manifest["recoding"]["steps"]
     parts = list(_parts(manifest["ledger"]))
-    amounts = {str(part.get("epsilon")) for part in parts}
-    wrong = [name for name in _FOR_COUNTS if search.get(name, "0") not in {"0", *amounts}]
+    amounts = {str(part.get(unit)) for part in parts for unit in ("epsilon", "rho")}
+    wrong = [name for name in (*_FOR_COUNTS, _FOR_GAUSSIAN) if search.get(name, "0") not in {"0", *amounts}]
     counted = next((search[name] for name in _FOR_COUNTS if name in search), None)
     scale = search.get(_SCALE)
     if counted is not None and scale is not None and not wrong:
         wrong += [_SCALE] * (not isclose(float(scale), float(1 / Fraction(counted)), rel_tol=1e-9))
+    if _FOR_GAUSSIAN in search and scale is not None and not wrong:
+        wide = float(1 / (2 * Fraction(search[_FOR_GAUSSIAN]))) ** 0.5
+        wrong += [_SCALE] * (not isclose(float(scale), wide, rel_tol=1e-9))
     numbered = {f"specialization {number}: {step}" for number, step in enumerate(steps, start=1)}
     named = {str(part["what"]) for part in parts if str(part["what"]).startswith("specialization ")}
-    wrong += ["steps"] * (bool(named) and named != numbered)
+    wrong += ["steps"] * (not named <= numbered)
     wrong += ["specializations"] * (search.get("specializations", len(steps)) != len(steps))
     detail = f"not those of the ledger: {', '.join(wrong)}" if wrong else f"{len(steps)} steps"
     return check(what="choices of the mechanism", holds=not wrong, detail=detail)

@@ -16,10 +16,11 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.budget.events import Pure
+from sfumato.budget.purse import Cost
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
 from sfumato.noise import Noisy
-from sfumato.publish.diffgen import diffgen_noise as of_diffgen
+from sfumato.publish import looking
 from sfumato.publish.diffgen import noisy_specializer as diffgen
 from sfumato.publish.marginals import marginal_noise as of_marginals
 from sfumato.publish.marginals import noisy_marginals as marginals
@@ -54,15 +55,20 @@ def private_rows(plan: Any) -> pl.DataFrame:
     name, asked, _ = private_algorithm(plan)
     work = Work(chance=Chance(seed=SEED))
     if name == "diffgen":
-        fixed = of_diffgen.Mechanisms(choose=_best_value, count=_moved, waits=_never)
+        fixed = looking.Mechanisms(choose=_highest, count=_shifted, waits=_never)
         found = diffgen.published(asked, table, work, fixed)
     else:
         found = marginals.published(asked, table, work, of_marginals.Mechanisms(choose=_best, count=_moved))
     return released_rows(found, table, counts=plan.algorithm.options.get("output") == "counts")
 
 
-def _best_value(scores: Any, score: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
-    return int(np.argmax(scores)), Pure(epsilon=epsilon, what=what)
+def _highest(scores: looking.Scores, cost: Cost) -> int:
+    return int(np.argmax(scores.values))
+
+
+def _shifted(counts: Any, cost: Cost) -> Noisy:
+    assert isinstance(cost, Pure)
+    return _moved(counts, cost.epsilon, cost.what)
 
 
 def _best(scores: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:

@@ -8,31 +8,36 @@ from itertools import groupby
 import numpy as np
 
 from sfumato.budget.events import Event
+from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.leaves import Leaves
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.set_column import SetColumn
 from sfumato.publish.diffgen.specialization import Search
-from sfumato.publish.diffgen.specialization_scores import Reals
-from sfumato.publish.diffgen.steps import Candidate
+from sfumato.publish.diffgen.specialization_scores import Reals, impurity
 
 
 @dataclass(slots=True, kw_only=True)
 class ByLeaves(Search):
-    """One choice for each specialization: which value, and for a number also where.
+    """One choice for each specialization: which value, and for a number also where; or to stop.
 
-    A score is minus the impurity of all leaf partitions after the specialization. One more record adds 0 to 2 to the
-    impurity of the one partition that it falls into, whichever candidate is taken: all scores move down, none by more
-    than 2.
+    A score is minus the impurity of all leaf partitions after the specialization, less the price of its new groups,
+    which is public. One more record adds 0 to 2 to the impurity of the one partition that it falls into, whichever
+    candidate is taken, and also where none is: all scores move down, none by more than 2.
     """
 
-    def choose(self, candidates: list[Candidate]) -> tuple[Candidate, list[Event]]:
+    def choose(self, candidates: list[Candidate]) -> tuple[Candidate | None, list[Event]]:
         """By the impurity that is left; a single candidate is taken without looking."""
         widths = [self._width(one) for one in candidates]
         place, paid = 0, list[Event]()
-        if sum(widths) > 1:
-            scores = self.scores(candidates)
-            place, event = self.mechanisms.choose(scores, self.score, self.share, "which value, and where")
-            paid.append(event)
+        if sum(widths) + self.prices.stops > 1:
+            scores = self.scores(candidates) - np.repeat([self.price(one) for one in candidates], widths)
+            if self.prices.stops:
+                scores = np.append(scores, -impurity(self.parts.counts).sum())
+            cost = self.cost("which value, and where")
+            place = self.mechanisms.choose(self.score.on(scores), cost)
+            paid.append(cost)
+        if place == sum(widths):
+            return None, paid
         number = int(np.searchsorted(np.cumsum(widths), place, side="right"))
         at = candidates[number]
         column = self.columns[at.column]
@@ -49,15 +54,21 @@ class ByLeaves(Search):
         return high - low - 1
 
     def scores(self, candidates: list[Candidate]) -> Reals:
-        """The scores of all choices, candidate by candidate."""
+        """Minus the impurity after each choice, candidate by candidate."""
         leaves = Leaves(self.parts)
-        found = [np.zeros(0)]
-        for c, group in groupby(candidates, key=lambda one: one.column):
-            column, values = self.columns[c], [one.value for one in group]
+        found: dict[Candidate, Reals] = {}
+        for (c, _), group in groupby(sorted(candidates, key=_way), key=_way):
+            column, some = self.columns[c], list(group)
             if isinstance(column, SetColumn):
-                found += [leaves.after_sets(c, column, value) for value in values]
+                found |= {one: leaves.after_sets(c, column, one.value) for one in some}
             elif isinstance(column, NumberColumn):
-                found += leaves.after_points(c, column, values).values()
+                points = leaves.after_points(c, column, [one.value for one in some])
+                found |= {one: points[one.value] for one in some}
             else:
-                found += leaves.after_nodes(c, column, values).values()
-        return np.asarray(np.concatenate(found) - leaves.now.sum())
+                found |= leaves.after_nodes(c, column, some)
+        return np.asarray(np.concatenate([np.zeros(0), *(found[one] for one in candidates)]) - leaves.now.sum())
+
+
+def _way(at: Candidate) -> tuple[int, bool]:
+    """Candidates that are counted together: of one column, each with a value of its own."""
+    return at.column, at.halves

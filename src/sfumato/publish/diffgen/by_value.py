@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.budget.events import Event, Parallel, Sequential
+from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.specialization import Search
-from sfumato.publish.diffgen.steps import Candidate
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,13 +25,13 @@ class ByValue(Search):
         if first:
             self.purse.pay(Sequential(parts=tuple(first), what="first split of each number"))
 
-    def choose(self, candidates: list[Candidate]) -> tuple[Candidate, list[Event]]:
-        """By the scores of the values (line 7); a single candidate is taken without looking."""
+    def choose(self, candidates: list[Candidate]) -> tuple[Candidate | None, list[Event]]:
+        """By the scores of the values (line 7), less their prices; a single candidate is taken without looking."""
         if len(candidates) == 1:
             return candidates[0], []
-        scores = np.array([self._score(one) for one in candidates])
-        place, event = self.mechanisms.choose(scores, self.score, self.share, "which value")
-        return candidates[place], [event]
+        scores = np.array([self._score(one) - self.price(one) for one in candidates])
+        cost = self.cost("which value")
+        return candidates[self.mechanisms.choose(self.score.on(scores), cost)], [cost]
 
     def follow(self, column: int, values: tuple[int, ...]) -> list[Event]:
         """Choose where the new intervals would be split (line 9); no record is in two of them."""
@@ -40,7 +40,7 @@ class ByValue(Search):
 
     def _score(self, at: Candidate) -> float:
         if at not in self.scores:
-            self.scores[at] = float(self.score.of(self.columns[at.column].table(at.value)))
+            self.scores[at] = float(self.score.of(self.columns[at.column].table(at)))
         return self.scores[at]
 
     def _point(self, c: int, value: int) -> list[Event]:
@@ -52,7 +52,6 @@ class ByValue(Search):
         if len(tables) == 1:
             column.take(value, 0)
             return []
-        what = f"{column.attribute.name}: where to split"
-        place, event = self.mechanisms.choose(self.score.of(tables), self.score, self.share, what)
-        column.take(value, place)
-        return [event]
+        cost = self.cost(f"{column.attribute.name}: where to split")
+        column.take(value, self.mechanisms.choose(self.score.on(self.score.of(tables)), cost))
+        return [cost]

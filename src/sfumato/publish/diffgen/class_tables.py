@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,16 @@ from numpy.typing import NDArray
 from sfumato.describe.taxonomy import Taxonomy
 
 Table = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A value of the cut of a column, which may be specialized: of sets, a node."""
+
+    column: int
+    value: int
+    halves: bool = False
+    """Whether a node with many nodes below becomes the two nodes in between, else all declared nodes below."""
 
 
 def names(tree: Taxonomy) -> list[str]:

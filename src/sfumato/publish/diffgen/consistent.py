@@ -5,7 +5,9 @@ This reads the noisy counts only, so it costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +19,58 @@ NOTHING = 1e-9
 """The weight of a partition all of whose parts were found to be empty."""
 
 
-def consistent(noisy: NDArray[np.int64], parents: Sequence[Codes]) -> NDArray[np.int64]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inner:
+    """Noisy counts of the partitions that there were after some specializations."""
+
+    counts: Reals
+    """Partitions x classes."""
+    noise: float
+    """The variance of their noise, in times that of a leaf's."""
+
+
+def consistent(
+    noisy: NDArray[np.int64], parents: Sequence[Codes], inner: Mapping[int, Inner] = MappingProxyType({})
+) -> NDArray[np.int64]:
     """Partitions x classes: counts near the noisy ones, from the top of the tree of specializations downwards.
 
-    A partition's noisy count is the sum of those of its leaves, which is unbiased. From the root down, the counts of
-    the parts of a partition are the nearest to their noisy ones (by least squares, each weighed by its noise) that are
-    not negative and add up to the partition's. So what was specialized first keeps its counts best.
+    A partition's noisy count is the sum of those of its leaves, which is unbiased; where it was counted itself
+    (``inner``, by the number of specializations before), the mean of both, weighed by their noise. From the root down,
+    the counts of the parts of a partition are the nearest to their noisy ones (by least squares, each weighed by its
+    noise) that are not negative and add up to the partition's. So what was specialized first keeps its counts best.
     """
     if not len(noisy):
         return noisy
     levels, weights = [noisy.astype(np.float64)], [np.ones(len(noisy))]
     sizes = [1, *map(len, parents)]
-    for above, size in zip(reversed(parents), sizes[-2::-1], strict=True):
-        levels.append(np.stack([np.bincount(above, weights=one, minlength=size) for one in levels[-1].T], axis=1))
-        weights.append(np.maximum(np.bincount(above, weights=weights[-1], minlength=size), NOTHING))
+    for step, above in reversed(list(enumerate(parents))):
+        level, weight = _summed(levels[-1], weights[-1], above, sizes[step])
+        if step in inner:
+            own = inner[step]
+            level = (level * own.noise + own.counts * weight[:, None]) / (weight[:, None] + own.noise)
+            weight = weight * own.noise / (weight + own.noise)
+        levels.append(level)
+        weights.append(np.maximum(weight, NOTHING))
     kinds = noisy.shape[1]
     total = np.array([[max(float(levels[-1].sum()), 0.0)]])
     made = _shared(levels[-1].T, np.zeros(kinds, np.int32), total, np.ones(kinds)).T
     for level, weight, above in zip(levels[-2::-1], weights[-2::-1], parents, strict=True):
         made = _shared(level, above, made, weight)
     return _whole(made)
+
+
+def _summed(level: Reals, weight: Reals, above: Codes, size: int) -> tuple[Reals, Reals]:
+    """The sums of counts by the partition that they were part of, and those of their noise."""
+    counts = np.stack([np.bincount(above, weights=one, minlength=size) for one in level.T], axis=1)
+    return counts.astype(np.float64), np.bincount(above, weights=weight, minlength=size).astype(np.float64)
+
+
+def inner_counts(counts: NDArray[np.int64], parents: Sequence[Codes], step: int) -> NDArray[np.int64]:
+    """Partitions x classes: the records of the partitions that there were after so many specializations."""
+    for number in range(len(parents) - 1, step - 1, -1):
+        size = len(parents[number - 1]) if number else 1
+        counts = _summed(counts.astype(np.float64), np.zeros(len(counts)), parents[number], size)[0].astype(np.int64)
+    return counts
 
 
 def _shared(values: Reals, above: Codes, totals: Reals, weights: Reals) -> Reals:

@@ -22,7 +22,10 @@ from math import ceil, exp, isqrt, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.budget.events import Pure
+from sfumato.budget.purse import Unit
 from sfumato.ground.errors import ParameterError
+from sfumato.publish.looking import Mechanisms
 
 Masks = NDArray[np.int64]
 Waits = Callable[[int, Fraction], Masks]
@@ -34,6 +37,8 @@ _RAREST = 2.0**-100
 """The least probability of a success: among all partitions there can be, none is to be expected."""
 _LEAST = Fraction(1, 10**9)
 """Above this share of the budget, rounding up is far within what the test may differ by."""
+_DIGITS = 12
+"""To so many digits the epsilon of a share of rho is rounded down."""
 _MOST = 1000
 """Above this share of the budget, a test hides nothing."""
 
@@ -46,6 +51,50 @@ class Occupied:
     """The place of their partition among those that have the node, ascending."""
     mask: Masks
     """Their child nodes, as bits; ascending within a partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emptiness:
+    """A test of all child partitions of some partitions: public."""
+
+    parents: int
+    """How many partitions have the node."""
+    first: int
+    """The first subset of child nodes there can be, as bits."""
+    last: int
+    """The last one."""
+    least: int
+    """The least noisy count that passes."""
+    cost: Pure
+    """What the test costs: its noise is discrete Laplace also where the budget is counted in rho."""
+
+
+Sieve = Callable[[Occupied, Masks, Emptiness, Mechanisms], Occupied]
+"""Of the child partitions that have records, with their counts, and of all others: those that pass."""
+
+
+def sifted(occupied: Occupied, counts: Masks, asked: Emptiness, mechanisms: Mechanisms) -> Occupied:
+    """The child partitions that pass, ascending: with and without records."""
+    kept = mechanisms.count(counts, asked.cost).values >= asked.least
+    chance = passing(asked.cost.epsilon, asked.least)
+    empty = empty_that_pass(occupied, asked.first, asked.last, asked.parents, chance, mechanisms.waits)
+    parent = np.concatenate([occupied.parent[kept], empty.parent])
+    mask = np.concatenate([occupied.mask[kept], empty.mask])
+    order = np.lexsort((mask, parent))
+    return Occupied(parent=parent[order], mask=mask[order])
+
+
+def pure_cost(unit: Unit, share: Fraction, what: str) -> Pure:
+    """A test for a share of the budget; for a share of rho the epsilon whose square is twice as much, rounded down.
+
+    >>> pure_cost("rho", Fraction(1, 8), "").epsilon, float(pure_cost("rho", Fraction(1), "").epsilon)
+    (Fraction(1, 2), 1.414213562373)
+    """
+    if unit == "epsilon":
+        return Pure(epsilon=share, what=what)
+    above, under = 2 * share.numerator, share.denominator
+    digits = _DIGITS + max(len(str(under)) - len(str(above)), 0) // 2
+    return Pure(epsilon=Fraction(isqrt(above * 100**digits // under), 10**digits), what=what)
 
 
 def refuse_untestable(share: Fraction) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.group.cut_counts import Division, by_value
+from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.node_column import TreeColumn
 from sfumato.publish.diffgen.number_column import NumberColumn
@@ -31,17 +32,17 @@ class Leaves:
         self.now = impurity(parts.counts[used])
         """The impurity of each partition."""
 
-    def after_nodes(self, c: int, column: TreeColumn, values: list[int]) -> dict[int, Reals]:
-        """For each of some values, how much impurity its specialization takes away."""
-        wide = max(column.width(value) for value in values)
+    def after_nodes(self, c: int, column: TreeColumn, candidates: list[Candidate]) -> dict[Candidate, Reals]:
+        """For each of some values, all different, how much impurity its specialization takes away."""
+        wide = max(column.width(one) for one in candidates)
         child = np.zeros(len(column.attribute.values), np.int32)
-        for value in values:
-            child += column.child_of(value)
-        mine = np.isin(self.keys[c], values)
+        for one in candidates:
+            child += column.child_of(one)
+        mine = np.isin(self.keys[c], [one.value for one in candidates])
         asked = Division(column=c, parts=self.places[mine], child_of=child, children=wide)
         after = impurity(self.walk.histogram(asked)).sum(axis=1)
         taken, keys = self.now[mine] - after, self.keys[c][mine]
-        return {value: np.array([taken[keys == value].sum()]) for value in values}
+        return {one: np.array([taken[keys == one.value].sum()]) for one in candidates}
 
     def after_points(self, c: int, column: NumberColumn, values: list[int]) -> dict[int, Reals]:
         """For each of some intervals and every point of the grid inside it, how much impurity a split takes away."""

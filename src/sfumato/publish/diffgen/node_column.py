@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.data.table import Codes
+from sfumato.describe.halves import halved
 from sfumato.describe.taxonomy import Taxonomy
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
-from sfumato.publish.diffgen.class_tables import Table
+from sfumato.publish.diffgen.class_tables import Candidate, Table
 from sfumato.publish.noisy_table import Attribute
 
 
 def alone(tree: Taxonomy, node: int) -> int:
     """The node, or the last of a row of nodes that each have only one node below: it covers the same values."""
-    ends = frozenset(tree.leaf.tolist())
-    while len(tree.children[node]) == 1 and node not in ends:
+    while len(tree.children[node]) == 1 and node not in tree.leaf:
         node = tree.children[node][0]
     return node
 
@@ -28,48 +28,66 @@ def below(tree: Taxonomy, node: int) -> tuple[int, ...]:
 
 
 def place_of_leaf(tree: Taxonomy, nodes: Sequence[int]) -> Codes:
-    """For each leaf, which of some nodes it lies below; -1 for none."""
-    found = np.full(len(tree.leaf), -1, np.int32)
-    for place, node in enumerate(nodes):
-        found[tree.covers(node)] = place
-    return found
+    """For each leaf, which of some nodes (ascending, none above another) it lies below; -1 for none."""
+    given = np.asarray(nodes, np.int64)
+    place = np.searchsorted(given, tree.leaf, side="right") - 1
+    if not len(given):
+        return place.astype(np.int32)
+    inside = (place >= 0) & (tree.leaf <= tree.last[given[place]])
+    return np.where(inside, place, -1).astype(np.int32)
 
 
 class TreeColumn:
-    """The cut of one tree."""
+    """The cut of one tree, with the nodes in between."""
 
     def __init__(self, attribute: Attribute, tree: Taxonomy, leaves: Table) -> None:
         """At the top; ``leaves`` x classes are the counts of the whole table, from which those of every node come."""
         self.attribute = attribute
-        self.tree = tree
-        at = np.zeros((len(tree.labels) + 1, leaves.shape[1]), np.int64)
-        np.add.at(at, tree.leaf + 1, leaves)
+        found = halved(tree)
+        self.tree, self._made = found.tree, found.made
+        at = np.zeros((len(self.tree.labels) + 1, leaves.shape[1]), np.int64)
+        np.add.at(at, self.tree.leaf + 1, leaves)
         added = at.cumsum(axis=0)
-        self.counts: Table = added[tree.last + 1] - added[:-1]
+        self.counts: Table = added[self.tree.last + 1] - added[:-1]
         self.shown = [0]
+        self._below: dict[tuple[int, bool], tuple[int, ...]] = {}
+
+    def below(self, value: int, *, halves: bool) -> tuple[int, ...]:
+        """The child nodes: those in between, or the declared ones."""
+        if (value, halves) not in self._below:
+            found = below(self.tree, value)
+            if not halves:
+                deeper = (self.below(one, halves=False) if self._made[one] else (one,) for one in found)
+                found = tuple(node for some in deeper for node in some)
+            self._below[value, halves] = found
+        return self._below[value, halves]
+
+    def is_wide(self, value: int) -> bool:
+        """Whether nodes in between lie directly below."""
+        return self.below(value, halves=True) != self.below(value, halves=False)
 
     def is_open(self, value: int) -> bool:
         """Whether more than one node lies below."""
-        return len(below(self.tree, value)) > 1
+        return len(self.below(value, halves=False)) > 1
 
-    def width(self, value: int) -> int:
+    def width(self, at: Candidate) -> int:
         """How many child nodes there are."""
-        return len(below(self.tree, value))
+        return len(self.below(at.value, halves=at.halves))
 
-    def table(self, value: int) -> Table:
+    def table(self, at: Candidate) -> Table:
         """Child nodes x classes."""
-        return np.asarray(self.counts[list(below(self.tree, value))])
+        return np.asarray(self.counts[list(self.below(at.value, halves=at.halves))])
 
-    def split(self, value: int) -> tuple[int, ...]:
+    def split(self, at: Candidate) -> tuple[int, ...]:
         """The nodes below take the node's place."""
-        found = below(self.tree, value)
-        place = self.shown.index(value)
+        found = self.below(at.value, halves=at.halves)
+        place = self.shown.index(at.value)
         self.shown[place : place + 1] = found
         return found
 
-    def child_of(self, value: int) -> Codes:
+    def child_of(self, at: Candidate) -> Codes:
         """Which child node each leaf lies below."""
-        return np.maximum(place_of_leaf(self.tree, below(self.tree, value)), 0)
+        return np.maximum(place_of_leaf(self.tree, self.below(at.value, halves=at.halves)), 0)
 
     def name(self, value: int) -> str:
         """The node's label."""

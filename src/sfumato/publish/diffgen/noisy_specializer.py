@@ -9,26 +9,22 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from sfumato.budget.events import exactly
-from sfumato.budget.purse import Purse, share
+from sfumato.budget.purse import Purse, budgeted, purse_of, share
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
 from sfumato.group.needs import Need, refuse_lacking
 from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
-from sfumato.publish.diffgen.diffgen_noise import Mechanisms
-from sfumato.publish.diffgen.emptiness import refuse_untestable
+from sfumato.publish.diffgen.emptiness import Sieve, pure_cost, refuse_untestable, sifted
+from sfumato.publish.diffgen.group_prices import PART, Prices, noise_of, supported
 from sfumato.publish.diffgen.leaf_partitions import Partitions
 from sfumato.publish.diffgen.noisy_partitions import released
-from sfumato.publish.diffgen.size import PART, specializations
 from sfumato.publish.diffgen.specialization import Search, column_of
 from sfumato.publish.diffgen.specialization_scores import ScoreName, score
+from sfumato.publish.looking import Mechanisms
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
-MOST_GROUPS = 2**20
-"""No specialization is a candidate that would make more leaf partitions than this."""
-LEAST = Fraction(1, 10**9)
-"""No smaller epsilon: noise in the counts would not fit their numbers."""
 _KEPT = {"gini": Fraction(1, 4), "max": Fraction(1, 2), "gain": Fraction(1, 2)}
 
 
@@ -36,10 +32,12 @@ _KEPT = {"gini": Fraction(1, 4), "max": Fraction(1, 2), "gain": Fraction(1, 2)}
 class DiffGen:
     """Specialize from the top, choosing at random by private scores, and publish noisy counts of all partitions.
 
-    Claim: the release is epsilon-differentially private, neighbours being tables with one record more or less. Every
-        part of epsilon is accounted for, and together the parts are epsilon exactly.
-    How: choices by report noisy max (permute and flip); child partitions of sets by a noisy test of emptiness; counts
-        of all leaf partitions, also those without a record, with discrete Laplace noise from all the budget left.
+    Claim: the release is epsilon-differentially private, or rho-zero-concentrated where ``rho`` is given, neighbours
+        being tables with one record more or less. Every part of the budget is accounted for, and together the parts
+        are the budget exactly.
+    How: choices by report noisy max (permute and flip; with rho by Gumbel noise); child partitions of sets by a noisy
+        test of emptiness; counts of all leaf partitions, also those without a record, with discrete Laplace noise
+        (Gaussian with rho) from all the budget left.
         ``max`` and ``gain`` are algorithm 6.1; ``gini`` scores the whole partition and chooses value and split point
         at once.
     Needs: declared domains, trees, ranges, grids and classes; nothing of them may be read off the table.
@@ -52,21 +50,25 @@ class DiffGen:
     needs: ClassVar[frozenset[Need]] = frozenset({"integers"})
     """Whole counts: that one record moves a score no further than its sensitivity is proven for those."""
 
-    epsilon: Any
+    epsilon: Any = None
     """The whole budget; kept as an exact fraction."""
+    rho: Any = None
+    """The whole budget in place of epsilon, in the rho of zCDP."""
     specializations: int | Literal["auto"] = "auto"
-    """How many values are specialized at most; auto: by a rule on a noisy number of records."""
+    """How many values are specialized at most; auto: as long as new groups are worth their noise."""
     score: ScoreName = "gini"
     """By which values and split points are chosen."""
     consistent: bool = True
     """Whether counts are made to add up down the tree of specializations, else they are only cut off at 0."""
     kept: Any = None
     """The part of the budget that is set aside for the counts; a half, for gini a quarter, where nothing is said."""
+    inner: Any = 0
+    """The part of the counts' budget for counts of inner partitions, which make sums of groups less noisy."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exactly("epsilon", self.epsilon))
-        if self.epsilon < LEAST:
-            raise ParameterError(f"epsilon must be at least {float(LEAST):g}, not {float(self.epsilon):g}")
+        epsilon, rho = budgeted(self.epsilon, self.rho)
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "rho", rho)
         if self.specializations != "auto":
             at_least("specializations", self.specializations, 1)
         one_of("score", self.score, get_args(ScoreName))
@@ -75,41 +77,53 @@ class DiffGen:
         object.__setattr__(self, "kept", _KEPT[self.score] if self.kept is None else exactly("kept", self.kept))
         if self.kept >= 1:
             raise ParameterError(f"kept must be below 1, not {self.kept}")
+        object.__setattr__(self, "inner", exactly("inner", self.inner) if self.inner else Fraction(0))
+        if self.inner >= 1:
+            raise ParameterError(f"inner must be below 1, not {self.inner}")
+        if self.inner and not self.consistent:
+            raise ParameterError("inner must be 0 where consistent is false: inner counts are for nothing else")
 
     def __call__(self, table: PrivateTable, work: Work) -> NoisyTable:
         """The release. A time limit is not heeded: how far one comes would tell something about the records."""
         return published(self, table, work, Mechanisms())
 
 
-def published(asked: DiffGen, table: PrivateTable, work: Work, mechanisms: Mechanisms) -> NoisyTable:
+def published(
+    asked: DiffGen, table: PrivateTable, work: Work, mechanisms: Mechanisms, sieve: Sieve = sifted
+) -> NoisyTable:
     """The release, with choices and noise from where they are said to come from."""
     refuse_lacking(table.counts, DiffGen.needs, "algorithm.name: diffgen")
-    purse = Purse(whole=asked.epsilon)
+    purse = purse_of(asked.epsilon, asked.rho)
     parts = Partitions(len(table.attributes), table.counts.root(table.figures))
-    steps = _steps(asked, parts, purse, mechanisms)
+    prices = _prices(asked, parts, purse, mechanisms)
     made = ByLeaves if asked.score == "gini" else ByValue
     search: Search = made(
         columns=tuple(column_of(one, place, parts.walk) for place, one in enumerate(table.attributes)),
         parts=parts,
-        classes=len(table.classes),
         score=score(asked.score, len(table.classes)),
         purse=purse,
-        share=share(purse.left, asked.kept, _choices(asked.score, table, steps)),
-        most=MOST_GROUPS,
+        share=share(purse.left, asked.kept, _choices(asked.score, table, prices.steps)),
+        prices=prices,
         mechanisms=mechanisms,
+        sieve=sieve,
     )
     if any(one.kind == "set" for one in table.attributes):
-        refuse_untestable(search.share)
-    search.run(steps, work)
-    return released(search, table, whole=asked.consistent)
+        refuse_untestable(pure_cost(purse.unit, search.share, "").epsilon)
+    search.run(work)
+    return released(search, table, whole=asked.consistent, inner=asked.inner)
 
 
-def _steps(asked: DiffGen, parts: Partitions, purse: Purse, mechanisms: Mechanisms) -> int:
+def _prices(asked: DiffGen, parts: Partitions, purse: Purse, mechanisms: Mechanisms) -> Prices:
+    """By the number of specializations that was asked for, or by a noisy number of records."""
     if asked.specializations != "auto":
-        return asked.specializations
-    noisy = mechanisms.count(np.array([parts.counts.sum()]), asked.epsilon * PART, "the number of records")
-    purse.pay(noisy.event)
-    return specializations(asked.epsilon, int(noisy.values[0]))
+        return Prices(steps=asked.specializations)
+    cost = purse.cost(purse.whole * PART, "the number of records")
+    records = int(mechanisms.count(np.array([parts.counts.sum()]), cost).values[0])
+    purse.pay(cost)
+    classes = parts.counts.shape[1]
+    noise = noise_of(purse.cost(purse.left * asked.kept, ""))
+    unit = 1 / max(records, 1) if asked.score == "gain" else 1.0
+    return supported(records, noise, classes, stops=asked.score == "gini" and classes > 1, unit=unit)
 
 
 def _choices(name: ScoreName, table: PrivateTable, steps: int) -> int:

@@ -8,7 +8,7 @@ from sfumato.data.table import Codes
 from sfumato.describe.spans import Ends
 from sfumato.describe.taxonomy import TOP
 from sfumato.publish.cut import ColumnCut
-from sfumato.publish.diffgen.class_tables import Table
+from sfumato.publish.diffgen.class_tables import Candidate, Table
 from sfumato.publish.noisy_table import Attribute
 
 
@@ -31,7 +31,7 @@ class NumberColumn:
         low, high = self.spans[value]
         return high - low > 1
 
-    def width(self, value: int) -> int:
+    def width(self, at: Candidate) -> int:
         """Two parts."""
         return 2
 
@@ -45,25 +45,25 @@ class NumberColumn:
         """The point at which the value will be split: the place of it among those inside the interval."""
         self.points[value] = self.spans[value][0] + 1 + place
 
-    def table(self, value: int) -> Table:
+    def table(self, at: Candidate) -> Table:
         """Lower and upper part x classes."""
-        low, high = self.spans[value]
-        left = self.up_to[self.points[value]] - self.up_to[low]
+        low, high = self.spans[at.value]
+        left = self.up_to[self.points[at.value]] - self.up_to[low]
         return np.stack([left, self.up_to[high] - self.up_to[low] - left])
 
-    def split(self, value: int) -> tuple[int, ...]:
+    def split(self, at: Candidate) -> tuple[int, ...]:
         """Two intervals take the place of one."""
-        low, high = self.spans[value]
+        low, high = self.spans[at.value]
         new = len(self.spans)
-        self.spans += [(low, self.points[value]), (self.points[value], high)]
-        place = self.shown.index(value)
+        self.spans += [(low, self.points[at.value]), (self.points[at.value], high)]
+        place = self.shown.index(at.value)
         self.shown[place : place + 1] = [new, new + 1]
         return new, new + 1
 
-    def child_of(self, value: int) -> Codes:
+    def child_of(self, at: Candidate) -> Codes:
         """Whether each cell of the interval lies in the upper part."""
         cells = np.arange(self.cells)
-        return np.asarray((cells >= self.points[value]) & (cells < self.spans[value][1]), np.int32)
+        return np.asarray((cells >= self.points[at.value]) & (cells < self.spans[at.value][1]), np.int32)
 
     def name(self, value: int) -> str:
         """The interval, closed only at the end of the range."""

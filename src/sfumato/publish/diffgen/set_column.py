@@ -10,7 +10,7 @@ from sfumato.describe.taxonomy import Taxonomy
 from sfumato.ground.errors import ParameterError
 from sfumato.group.cut_counts import CutCounts, Division
 from sfumato.group.keys import Ids
-from sfumato.publish.diffgen.class_tables import Table, names
+from sfumato.publish.diffgen.class_tables import Candidate, Table, names
 from sfumato.publish.diffgen.node_column import below, place_of_leaf
 from sfumato.publish.noisy_table import Attribute
 
@@ -59,10 +59,14 @@ class SetColumn:
         bits = place_of_leaf(self.tree, child)
         return Division(column=self._place, parts=parts, child_of=bits, children=1 << len(child))
 
-    def table(self, node: int) -> Table:
+    def masks(self, node: int) -> tuple[int, int]:
+        """The first and the last subset of the child nodes that a set can have: none of them only below the root."""
+        return (0 if node == 0 else 1), (1 << len(self.below(node))) - 1
+
+    def table(self, at: Candidate) -> Table:
         """Child partitions x classes: the records of D_v by the subset of child nodes that they have."""
-        found = self._walk.refine(self.division(node, None)).occupied()
-        return found.counts if node == 0 else found.counts[found.child > 0]
+        found = self._walk.refine(self.division(at.value, None)).occupied()
+        return found.counts if at.value == 0 else found.counts[found.child > 0]
 
     def values_of(self, old: Codes, masks: Masks, node: int) -> Codes:
         """The values in which a node is replaced by some of its child nodes."""

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.publish.looking import Scores
+
 Reals = NDArray[np.float64]
 ScoreName = Literal["gini", "max", "gain"]
 
@@ -24,6 +26,10 @@ class Score:
     """The most that a score changes by one record."""
     monotonic: bool
     """Whether one more record moves the scores of all candidates in the same direction."""
+
+    def on(self, values: Reals) -> Scores:
+        """Some scores, as a mechanism is asked about them."""
+        return Scores(values=values, sensitivity=self.sensitivity, monotonic=self.monotonic)
 
 
 def score(name: ScoreName, classes: int) -> Score:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.bundle.published import count_column
+from sfumato.describe.halves import halved
 from sfumato.ground.errors import ParameterError
 from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
 from sfumato.verification.discovery_checks import FOUND
@@ -28,9 +29,10 @@ def stated_domains(table: PrivateTable, sought: Collection[str] = ()) -> dict[st
 
 
 def _domain(one: Attribute) -> dict[str, Any]:
+    """A range with its grid, or a tree with the nodes in between that follow from it."""
     if one.tree is None:
         return {"kind": one.kind, "low": one.low, "high": one.high, "grid": one.grid}
-    tree = one.tree
+    tree = halved(one.tree).tree if one.kind == "tree" else one.tree
     nodes = [[label, int(above)] for label, above in zip(tree.labels, tree.parent, strict=True)]
     return {"kind": one.kind, "nodes": nodes}
 
