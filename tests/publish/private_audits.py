@@ -229,7 +229,7 @@ def choice_cases() -> list[Case]:
     majority = neighbours(pure * 10, ("b", "c", "Y"), NY, TWO)
     return [
         released(
-            "DiffGen, gini: choice", diffgen.DiffGen(epsilon=2, specializations=1), furthest, first_told, told, 1200
+            "DiffGen, gini: choice", diffgen.DiffGen(epsilon=2, specializations=1), furthest, first_told, told, 1800
         ),
         released(
             "DiffGen, max: choice",
@@ -237,7 +237,7 @@ def choice_cases() -> list[Case]:
             majority,
             first_told,
             told,
-            1200,
+            1800,
         ),
         released(
             "marginals: choice of an attribute",
@@ -245,7 +245,7 @@ def choice_cases() -> list[Case]:
             majority,
             first_told,
             told,
-            1200,
+            1800,
         ),
     ]
 
@@ -268,7 +268,7 @@ def step_cases() -> list[Case]:
             diffgen_twin,
             ((down * 0, gini), (down, gini)),
             three,
-            1200,
+            1800,
         ),
         step(
             "DiffGen, max: one choice",
@@ -276,7 +276,7 @@ def step_cases() -> list[Case]:
             diffgen_twin,
             ((np.array([4.0, 4.0]), most), (np.array([5.0, 4.0]), most)),
             three,
-            1200,
+            1800,
         ),
         step(
             "DiffGen, gain: one choice",
@@ -284,7 +284,7 @@ def step_cases() -> list[Case]:
             diffgen_twin,
             ((np.array([0.0, 1.0]), gain), (np.array([1.0, 0.0]), gain)),
             three,
-            1200,
+            1800,
         ),
         step(
             "marginals: one choice of a parent",
@@ -292,7 +292,7 @@ def step_cases() -> list[Case]:
             marginals_twin,
             ((apart[0],), (apart[1],)),
             three,
-            1200,
+            1800,
         ),
         step(
             "marginals: one choice of how many",
@@ -300,7 +300,7 @@ def step_cases() -> list[Case]:
             marginals_twin,
             ((hits(said, counts),), (hits(said, more),)),
             three,
-            1200,
+            1800,
         ),
     ]
 
