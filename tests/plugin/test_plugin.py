@@ -218,7 +218,7 @@ def test_a_private_algorithm(sample: Any, tmp_path: Path, output: str):
     found = made(
         {"columns": columns, "privacy": {"epsilon": "1/3"}, "algorithm": algorithm}, people(), tmp_path / "out"
     )
-    assert str(found.epsilon) == "1/3"
+    assert str(found.promise.epsilon) == "1/3"
     assert set(found.rows["age"].unique()) <= {"*"}
 
 

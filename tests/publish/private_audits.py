@@ -1,4 +1,4 @@
-"""Every look that DiffGen and marginals take at the rows, as a case for the noise audit, and twins with half the noise.
+"""Every kind of look that DiffGen and marginals take at the rows, as a case for the noise audit, and noisier twins.
 
 A case is a pair of neighbouring tables on which one record moves what is looked at as far as it can, the part of the
 release that tells, and the epsilon that the release itself states for it. The twin does the same with half of the noise
@@ -23,11 +23,10 @@ from sfumato.describe.taxonomy import taxonomy
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
 from sfumato.noise import Noisy
-from sfumato.publish import diffgen, looking, marginals
+from sfumato.publish import diffgen, looking
 from sfumato.publish.diffgen import noisy_specializer
 from sfumato.publish.diffgen.specialization_scores import score
-from sfumato.publish.marginals import marginal_noise, noisy_marginals
-from sfumato.publish.marginals.marginal_scores import Scores, dependences, hits
+from sfumato.publish.marginals.marginal_scores import dependences, errors
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 from tests.publish.diffgen_tables import CODE, CODES, of_sets, of_tree, table_of
 
@@ -95,7 +94,7 @@ def for_cost(dice: np.random.Generator, less: float) -> Callable[..., Noisy]:
     return count
 
 
-def diffgen_twin(dice: np.random.Generator, less: float) -> looking.Mechanisms:
+def less_noisy(dice: np.random.Generator, less: float) -> looking.Mechanisms:
     def choose(scores: looking.Scores, cost: Cost) -> int:
         assert isinstance(cost, Pure)
         return picked(scores.values, scores.sensitivity, scores.monotonic, cost.epsilon, dice, less)
@@ -104,14 +103,6 @@ def diffgen_twin(dice: np.random.Generator, less: float) -> looking.Mechanisms:
         return dice.geometric(1 - np.exp(-float(rate)), number) - 1
 
     return looking.Mechanisms(choose=choose, count=for_cost(dice, less), waits=waits)
-
-
-def marginals_twin(dice: np.random.Generator, less: float) -> marginal_noise.Mechanisms:
-    def choose(scores: Scores, epsilon: Fraction, what: str) -> tuple[int, Pure]:
-        place = picked(scores.values, scores.sensitivity, scores.monotonic, epsilon, dice, less)
-        return place, Pure(epsilon=epsilon, what=what)
-
-    return marginal_noise.Mechanisms(choose=choose, count=counted(dice, less))
 
 
 # Tables: neighbours on which a look moves furthest.
@@ -161,16 +152,15 @@ def alone_kept(made: NoisyTable) -> bool:
 # Cases.
 
 
-def released(name: str, asked: Any, tables: Any, seen: Callable[[NoisyTable], Any], stated: str, runs: int) -> Case:
+def released(
+    name: str, asked: Any, tables: Any, seen: Callable[[NoisyTable], Any], stated: str | int, runs: int
+) -> Case:
     """A whole release, of which a part is looked at; the release states what that part costs."""
-    specializing = isinstance(asked, diffgen.DiffGen)
-    published: Any = noisy_specializer.published if specializing else noisy_marginals.published
-    twins: Any = diffgen_twin if specializing else marginals_twin
 
     def twin(dice: np.random.Generator, less: float) -> Callable[[Any], Any]:
-        broken = twins(dice, less)
+        broken = less_noisy(dice, less)
         work = Work(chance=Chance(seed=int(dice.integers(2**31))))
-        return lambda one: seen(published(asked, one, work, broken))
+        return lambda one: seen(noisy_specializer.published(asked, one, work, broken))
 
     return Case(
         name=name,
@@ -191,20 +181,7 @@ def step(name: str, pair: tuple[looking.Scores, looking.Scores], epsilon: Fracti
         first=pair[0],
         second=pair[1],
         run=lambda scores: looking.choose(scores, cost),
-        twin=lambda dice, less: lambda scores: diffgen_twin(dice, less).choose(scores, cost),
-        declared=float(epsilon),
-        runs=runs,
-    )
-
-
-def marginal_step(name: str, pair: tuple[Scores, Scores], epsilon: Fraction, runs: int) -> Case:
-    """The same of marginals."""
-    return Case(
-        name=name,
-        first=pair[0],
-        second=pair[1],
-        run=lambda scores: marginal_noise.choose(scores, epsilon, "")[0],
-        twin=lambda dice, less: lambda scores: marginals_twin(dice, less).choose(scores, epsilon, "")[0],
+        twin=lambda dice, less: lambda scores: less_noisy(dice, less).choose(scores, cost),
         declared=float(epsilon),
         runs=runs,
     )
@@ -213,29 +190,12 @@ def marginal_step(name: str, pair: tuple[Scores, Scores], epsilon: Fraction, run
 def counts_cases() -> list[Case]:
     """All of epsilon goes to counts: there is nothing to choose."""
     some = [(x, y) for x in "ab" for y in NY for _ in range(25)]
-    bare = [(x, "all") for x in "ab" for _ in range(25)]
     asked = diffgen.DiffGen(epsilon=1, specializations=1)
     plain = diffgen.DiffGen(epsilon=1, specializations=1, score="max", consistent=False)
     whole = neighbours(some, ("b", "Y"), NY, ONE)
     return [
         released("DiffGen: counts of the groups", asked, whole, by_label, "epsilon of the counts", 400),
         released("DiffGen, plain: counts of the groups", plain, whole, by_label, "epsilon of the counts", 400),
-        released(
-            "marginals: counts",
-            marginals.Marginals(epsilon=1, attributes=1),
-            neighbours(bare, ("b", "all"), ("all",), ONE),
-            by_label,
-            "epsilon of one marginal",
-            400,
-        ),
-        released(
-            "marginals: counts with the class",
-            marginals.Marginals(epsilon="4/3", attributes=1),
-            whole,
-            by_label,
-            "epsilon of one marginal",
-            400,
-        ),
         released(
             "DiffGen: emptiness of sets",
             diffgen.DiffGen(epsilon=4, specializations=1, kept="1/2"),
@@ -255,7 +215,7 @@ def choice_cases() -> list[Case]:
     majority = neighbours(pure * 10, ("b", "c", "Y"), NY, TWO)
     return [
         released(
-            "DiffGen, gini: choice", diffgen.DiffGen(epsilon=2, specializations=1), furthest, first_told, told, 1200
+            "DiffGen, gini: choice", diffgen.DiffGen(epsilon=2, specializations=1), furthest, first_told, told, 1800
         ),
         released(
             "DiffGen, max: choice",
@@ -263,25 +223,17 @@ def choice_cases() -> list[Case]:
             majority,
             first_told,
             told,
-            1200,
-        ),
-        released(
-            "marginals: choice of an attribute",
-            marginals.Marginals(epsilon=6, attributes=1),
-            majority,
-            first_told,
-            told,
-            1200,
+            1800,
         ),
     ]
 
 
 def step_cases() -> list[Case]:
     """Choices by themselves."""
-    counts = np.array([[5, 5], [5, 5]])
-    more = counts + np.array([[0, 1], [0, 0]])
-    said = [np.array([1, 0], np.int32), np.array([0, 1], np.int32)]
-    moved = dependences([None, None], [0, 0])
+    plain = errors([np.array([[5]])], [np.array([[5.0]])], [0.0])
+    near = np.array([0.0, plain.sensitivity])
+    close, wide = replace(plain, values=near), replace(plain, values=near[::-1].copy())
+    moved = dependences([np.zeros((1, 2, 2), np.int64)], [0.0])
     far = np.array([0.0, moved.sensitivity])
     apart = (replace(moved, values=far), replace(moved, values=far[::-1].copy()))
     gini, gain, most = score("gini", 2), score("gain", 2), score("max", 2)
@@ -289,16 +241,16 @@ def step_cases() -> list[Case]:
     three = Fraction(3, 2)
     first, second = np.array([0.0, 1.0]), np.array([1.0, 0.0])
     return [
-        step("DiffGen, gini: one choice", (gini.on(down * 0), gini.on(down)), three, 1200),
+        step("DiffGen, gini: one choice", (gini.on(down * 0), gini.on(down)), three, 1800),
         step(
             "DiffGen, max: one choice",
             (most.on(np.array([4.0, 4.0])), most.on(np.array([5.0, 4.0]))),
             three,
-            1200,
+            1800,
         ),
-        step("DiffGen, gain: one choice", (gain.on(first), gain.on(second)), three, 1200),
-        marginal_step("marginals: one choice of a parent", apart, three, 1200),
-        marginal_step("marginals: one choice of how many", (hits(said, counts), hits(said, more)), three, 1200),
+        step("DiffGen, gain: one choice", (gain.on(first), gain.on(second)), three, 1800),
+        step("marginals: one choice of an attribute", apart, three, 1800),
+        step("marginals: one choice of a pair", (close, wide), three, 1800),
     ]
 
 

@@ -22,7 +22,6 @@ from sfumato.ground.work import Work
 from sfumato.noise import Noisy
 from sfumato.publish import looking
 from sfumato.publish.diffgen import noisy_specializer as diffgen
-from sfumato.publish.marginals import marginal_noise as of_marginals
 from sfumato.publish.marginals import noisy_marginals as marginals
 from sfumato.workflow.kinds.private.declared import declared_table
 from sfumato.workflow.kinds.private.private_plan import private_algorithm
@@ -54,11 +53,8 @@ def private_rows(plan: Any) -> pl.DataFrame:
     asked: Any
     name, asked, _ = private_algorithm(plan)
     work = Work(chance=Chance(seed=SEED))
-    if name == "diffgen":
-        fixed = looking.Mechanisms(choose=_highest, count=_shifted, waits=_never)
-        found = diffgen.published(asked, table, work, fixed)
-    else:
-        found = marginals.published(asked, table, work, of_marginals.Mechanisms(choose=_best, count=_moved))
+    run: Any = diffgen.published if name == "diffgen" else marginals.published
+    found = run(asked, table, work, looking.Mechanisms(choose=_highest, count=_shifted, waits=_never))
     return released_rows(found, table, counts=plan.algorithm.options.get("output") == "counts")
 
 
@@ -67,18 +63,10 @@ def _highest(scores: looking.Scores, cost: Cost) -> int:
 
 
 def _shifted(counts: Any, cost: Cost) -> Noisy:
-    assert isinstance(cost, Pure)
-    return _moved(counts, cost.epsilon, cost.what)
-
-
-def _best(scores: Any, epsilon: Fraction, what: str) -> tuple[int, Pure]:
-    return int(np.argmax(scores.values)), Pure(epsilon=epsilon, what=what)
-
-
-def _moved(counts: Any, epsilon: Fraction, what: str) -> Noisy:
     """Counts that are off by up to 2: none stay none, and single ones become -1, which must be mended."""
+    assert isinstance(cost, Pure)
     off = np.array([0, -2, 1, -1, 2])[counts % 5]
-    return Noisy(values=counts + off, event=Pure(epsilon=epsilon, what=what), scale=float(1 / epsilon), law="laplace")
+    return Noisy(values=counts + off, event=cost, scale=float(1 / cost.epsilon), law="laplace")
 
 
 def _never(number: int, rate: Fraction) -> Any:

@@ -419,11 +419,11 @@ PRIVATE: dict[str, Tree] = {
         {"name": "marginals", "bins": 8, "output": "counts"},
         output={"format": "parquet"},
     ),
-    "marginals-naive": private(
+    "marginals-workload": private(
         "stays.csv",
         {"age": DECLARED_AGE, "hours": DECLARED_HOURS, "education": EDUCATION, "income": INCOME},
         2,
-        {"name": "marginals", "structure": "naive", "attributes": 2},
+        {"name": "marginals", "workload": [["age", "hours"]]},
     ),
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ from sfumato.publish.marginals.tree_model import ClassTable, Edge
 from sfumato.publish.noisy_table import PrivateTable
 
 Reals = NDArray[np.float64]
-CHOOSING = {"epsilon": Fraction(1, 4), "rho": Fraction(1, 8)}
+CHOOSING = {"epsilon": Fraction(2, 5), "rho": Fraction(1, 8)}
 """The part of a round, or of all pairs, that chooses what is measured."""
 SURE = 3.0
 """A group of labels has so many deviations of its noise, at least."""
@@ -29,7 +29,7 @@ CELLS = 20
 """So many cells a table typically has: by it the number of rounds is chosen."""
 NOISY = 0.5
 """The noise of a typical table may have this part of the rows that it tells apart."""
-PAIRED = 3.0
+PAIRED = 0.5
 """The noise of a table of two attributes may have this part of all rows: much of it is shrunk away again."""
 
 
