@@ -18,6 +18,7 @@ LONG = (
     "top_down",
     "bottom_up",
     "diffgen",
+    "diffgen_constants",
     "questions",
     "comparison",
     "twenty",

@@ -14,7 +14,7 @@ MARKED = {
     "docs/attacks/adult.md": 2,
     "docs/theory/bottom-up.md": 2,
     "docs/theory/comparison.md": 3,
-    "docs/theory/diffgen.md": 5,
+    "docs/theory/diffgen.md": 8,
     "docs/theory/k-optimize.md": 2,
     "docs/theory/marginals.md": 2,
     "docs/theory/mondrian.md": 1,
@@ -88,6 +88,6 @@ def test_what_differs_is_told(text: str, said: str):
 
 def test_a_changed_figure_of_diffgen_would_be_noticed():
     text = (DOCS / "theory" / "diffgen.md").read_text(encoding="utf-8")
-    changed = text.replace("82.04", "82.40")
+    changed = text.replace("82.93", "82.39")
     assert changed != text
     assert len(disagreements(changed, RESULTS)) == 1

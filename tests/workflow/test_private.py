@@ -336,3 +336,23 @@ def test_a_domain_can_be_declared_by_its_values(tmp_path: Path) -> None:
     plan["columns"]["job"] = {"role": "quasi", "values": ["Engineer", "Lawyer", "Dancer", "Writer"]}
     assert sf.release(sf.Plan.parse(plan), records()).write(tmp_path / "out").holds
     assert forged(tmp_path / "out", lambda m: m["plan"]["columns"]["job"].pop("values"))
+
+
+FLAT = [f"town {n:02d}" for n in range(30)]
+
+
+@pytest.mark.parametrize("privacy", [{"epsilon": 1, "delta": 1e-6}, {"rho": "1/20"}, {"epsilon": 1}])
+def test_diffgen_promises_rho_too_and_its_halves_of_flat_domains_verify(
+    privacy: dict[str, Any], tmp_path: Path
+) -> None:
+    """600 records cannot be told in thirty towns: what is told are halves, as the manifest states them."""
+    frame = pl.DataFrame({"town": FLAT * 20, "class": [("Y" if n % 30 < 15 else "N") for n in range(600)]})
+    columns = {"town": {"role": "quasi", "values": FLAT}, "class": {"role": "target", "values": ["Y", "N"]}}
+    plan = sf.Plan.parse({"columns": columns, "privacy": privacy, "algorithm": {"name": "diffgen"}})
+    release = sf.release(plan, frame)
+    assert release.write(tmp_path / "out").holds
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    stated = [label for label, _ in manifest["domains"]["columns"]["town"]["nodes"]]
+    assert "town 00 … town 14" in stated
+    assert set(manifest["recoding"]["columns"]["town"]["labels"]) <= set(stated)
+    assert len(release.outcome.errors[0].deviation) == len(release.outcome.labels[0])
