@@ -28,10 +28,10 @@ class ByLeaves(Search):
     def choose(self, candidates: list[Candidate]) -> tuple[Candidate | None, list[Event]]:
         """By the impurity that is left; a single candidate is taken without looking."""
         widths = [self._width(one) for one in candidates]
-        place, paid = 0, list[Event]()
-        if sum(widths) + self.prices.stops > 1:
+        place, paid, stops = 0, list[Event](), self.may_stop(candidates)
+        if sum(widths) + stops > 1:
             scores = self.scores(candidates) - np.repeat([self.price(one) for one in candidates], widths)
-            if self.prices.stops:
+            if stops:
                 scores = np.append(scores, -impurity(self.parts.counts).sum())
             cost = self.cost("which value, and where")
             place = self.mechanisms.choose(self.score.on(scores), cost)

@@ -82,6 +82,10 @@ class Search(ABC):
         """What its new groups take off the score of a candidate: public."""
         return self.prices.group * self._more(at)
 
+    def may_stop(self, candidates: list[Candidate]) -> bool:
+        """Whether to stop is one more candidate: not as long as there are sets, whose tests drop groups of noise."""
+        return self.prices.stops and not any(isinstance(self.columns[at.column], SetColumn) for at in candidates)
+
     def candidates(self) -> list[Candidate]:
         """All values of the cuts that can be specialized without too many partitions; public."""
         return [
