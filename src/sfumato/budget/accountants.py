@@ -84,7 +84,7 @@ def epsilon_at(rho: Fraction | float, delta: Fraction | float) -> float:
     Source: Canonne, Kamath and Steinke 2020, proposition 12; the order alpha is searched for, and each one would do.
 
     >>> round(epsilon_at(Fraction(1, 2), 1e-6), 3)
-    5.221
+    5.222
     """
     if not 0 < delta < 1:
         raise ParameterError(f"delta must be between 0 and 1, not {float(delta)!r}")

@@ -25,12 +25,17 @@ CHOOSING = {"epsilon": Fraction(2, 5), "rho": Fraction(1, 8)}
 """The part of a round, or of all pairs, that chooses what is measured."""
 SURE = 3.0
 """A group of labels has so many deviations of its noise, at least."""
+ROUNDS = 6
+"""No more attributes are measured with the class: where each adds to what others tell already, a model believes it
+twice."""
 CELLS = 20
 """So many cells a table typically has: by it the number of rounds is chosen."""
 NOISY = 0.5
 """The noise of a typical table may have this part of the rows that it tells apart."""
 PAIRED = 0.5
-"""The noise of a table of two attributes may have this part of all rows: much of it is shrunk away again."""
+"""So many pairs are measured that the noise of a typical table has this part of all rows: much of it is shrunk away."""
+GATHERED = 2.0
+"""Labels are gathered until the noise of a table of two attributes has this part of all rows."""
 
 
 def variance_of(noisy: Noisy) -> float:
@@ -116,7 +121,7 @@ class Measuring:
         """Labels into groups, by their noise and by that of tables of two attributes, which may cost ``pairs``."""
         found, total = self.settle(), float(self.totals.sum())
         noise = self.spread(pairs, self.pairs_worth(pairs))
-        coarse = sqrt(noise * total * self.kinds / PAIRED)
+        coarse = sqrt(noise * total * self.kinds / GATHERED)
         self.levels = [
             levels_of(bins, rows, variance, fine=SURE * sqrt(variance), coarse=coarse)
             for bins, (rows, variance) in zip(self.bins, found, strict=True)
@@ -130,7 +135,7 @@ class Measuring:
     def rounds_worth(self, budget: Fraction) -> int:
         """In how many rounds the class can be measured before noise covers those who are not of its largest value."""
         others = float(self.totals.sum() - self.totals.max(initial=0.0))
-        return min(self._affordable(others * NOISY / CELLS, budget), len(self.bins))
+        return min(self._affordable(others * NOISY / CELLS, budget), len(self.bins), ROUNDS)
 
     def pairs_worth(self, budget: Fraction) -> int:
         """How many pairs can be measured before noise covers a part of the rows."""

@@ -22,7 +22,7 @@ from sfumato.publish.marginals.rows import rows_of
 from sfumato.publish.marginals.tree_model import fitted
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
-ALONE = {True: Fraction(1, 5), False: Fraction(1, 3)}
+ALONE = {True: Fraction(3, 20), False: Fraction(1, 3)}
 """The part of the budget for attributes alone, with a class and without."""
 CLASSED = Fraction(9, 20)
 """The part for attributes with the class, if there is one; pairs get the rest."""
