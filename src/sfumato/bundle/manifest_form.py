@@ -189,7 +189,10 @@ _NOISY: Mapping[str, Form] = MappingProxyType(
                 "algorithm": NAME,
                 "why": SENTENCE,
                 "columns": Mapped(
-                    of=Record(needed={"labels": Mapped(of=Exactly(0.0))}, optional={"rule": RULE}),
+                    of=Record(
+                        needed={"labels": Mapped(of=Exactly(0.0))},
+                        optional={"rule": RULE, "deviations": Mapped(of=NUMBER)},
+                    ),
                 ),
                 "steps": Listed(of=SENTENCE),
             }

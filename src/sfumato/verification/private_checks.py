@@ -185,6 +185,7 @@ def _labels(
             beyond = sorted(label for label in found if label not in stated["labels"])
             beyond += [label for label in stated["labels"] if not known(label)] + misruled(stated)
             beyond += _misread(stated, domains["columns"][name])
+            beyond += [label for label in stated.get("deviations", {}) if label not in stated["labels"]]
             beyond += [str(x) for x in stated.get("rule", {}).get("values", {}).values() if x not in stated["labels"]]
         beyond += ["no label"] * bool(cells.null_count())
         detail = f"{len(found)} labels" if not beyond else f"labels outside the domain: {beyond[:5]}"

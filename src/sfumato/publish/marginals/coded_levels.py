@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
 from sfumato.publish.marginals.binnings import Bins, gathered
+from sfumato.publish.noisy_table import Errors
 
 Reals = NDArray[np.float64]
 
@@ -48,6 +49,12 @@ class Levels:
     """Groups that are counted together with the class."""
     coarse: Grouping
     """Groups that are counted together with another attribute: made of the fine ones."""
+
+    @property
+    def errors(self) -> Errors:
+        """How noisy the labels' counts are; what other tables say about them only lowers that."""
+        deviation = np.full(self.bins.size, np.sqrt(self.variance))
+        return Errors(column=self.bins.attribute.name, labels=self.bins.cut.labels, deviation=deviation)
 
     def codes(self, level: Grouping) -> Codes:
         """For each declared value (by code), its group."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from sfumato.budget.purse import Purse
 from sfumato.ground.work import Work
-from sfumato.noise import Noisy
 from sfumato.publish.looking import Counts, Mechanisms, Scores
 from sfumato.publish.marginals.binnings import Bins
 from sfumato.publish.marginals.coded_levels import Grouping, Levels, levels_of
@@ -36,11 +35,6 @@ PAIRED = 0.5
 """So many pairs are measured that the noise of a typical table has this part of all rows: much of it is shrunk away."""
 GATHERED = 2.0
 """Labels are gathered until the noise of a table of two attributes has this part of all rows."""
-
-
-def variance_of(noisy: Noisy) -> float:
-    """Of the noise of one count."""
-    return max(2 * noisy.scale**2 if noisy.law == "laplace" else noisy.scale**2, TINY)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -85,7 +79,7 @@ class Measuring:
         cost = self.purse.cost(amount, what)
         self.purse.pay(cost)
         noisy = self.mechanisms.count(counts, cost)
-        return noisy.values.astype(np.float64), variance_of(noisy)
+        return noisy.values.astype(np.float64), max(noisy.variance, TINY)
 
     def choose(self, scores: Scores, amount: Fraction, what: str) -> int:
         """The place of one of the scores; paid before they are looked at."""

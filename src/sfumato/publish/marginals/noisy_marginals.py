@@ -103,6 +103,7 @@ def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
             "groups": len(counts),
             "rows that each drawn row stands for": stands,
         },
+        errors=tuple(one.errors for one in found.levels),
     )
 
 

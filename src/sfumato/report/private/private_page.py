@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp
+from math import exp, sqrt
 from typing import Any
 
 from sfumato.budget.accountants import epsilon_at
@@ -59,6 +59,8 @@ class PrivateFacts:
     """Whether a ledger paid for it."""
     columns: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     """Released rows per label, column by column."""
+    deviations: Mapping[str, Mapping[str, float]]
+    """For a column whose noise has a known law: the standard deviation of the count of each label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,7 @@ def _pictures(facts: PrivateFacts, work: Work) -> list[tuple[str, Picture]]:
     drawn = []
     for place, (name, found) in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
-        drawn.append((label(name), _picture(name, found)))
+        drawn.append((label(name), _picture(name, found, facts.deviations.get(name))))
     return drawn
 
 
@@ -130,12 +132,37 @@ def ledger_lines(event: Event, promise: Promise, depth: int = 0) -> list[Line]:
     return lines
 
 
-def _picture(name: str, found: tuple[tuple[str, int], ...]) -> Picture:
+def _picture(name: str, found: tuple[tuple[str, int], ...], deviations: Mapping[str, float] | None) -> Picture:
+    """A bar for each label; where the law of the noise is known, a pale one as far as the true count may well go."""
     parts = top([(words, rows, 0) for words, rows in found])
-    most, whole = max([1, *(rows for _, rows, _ in parts)]), max(1, sum(rows for _, rows in found))
-    rows = [Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts]
-    told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
-    return Picture(svg=bars(rows, heads=("rows", "share")), words=f"{label(name)}, noisy: {told}.")
+    whole = max(1, sum(rows for _, rows in found))
+    margins = [None] * len(parts) if deviations is None else _margins(found, parts, deviations)
+    most = max([1.0, *(each + (margin or 0.0) for (_, each, _), margin in zip(parts, margins, strict=True))])
+    rows = [
+        Row(
+            label=words,
+            front=each / most,
+            back=0.0 if margin is None else (each + margin) / most,
+            figures=(count(each), share(each / whole) if margin is None else f"± {number(margin, digits=2)}"),
+        )
+        for (words, each, _), margin in zip(parts, margins, strict=True)
+    ]
+    told = "; ".join(
+        f"{words} {count(each)}" + ("" if margin is None else f" ± {number(margin, digits=2)}")
+        for (words, each, _), margin in zip(parts, margins, strict=True)
+    )
+    heads = ("rows", "share") if deviations is None else ("rows", "95 % noise")
+    return Picture(svg=bars(rows, heads=heads), words=f"{label(name)}, noisy: {told}.")
+
+
+def _margins(
+    found: Sequence[tuple[str, int]], parts: Sequence[tuple[str, int, int]], deviations: Mapping[str, float]
+) -> list[float | None]:
+    """Twice the deviation of each shown label; of all others together, twice that of their sum."""
+    square = {label(words): deviations.get(words, 0.0) ** 2 for words, _ in found}
+    shown = {words for words, _, _ in parts}
+    rest = sum(each for words, each in square.items() if words not in shown)
+    return [2 * sqrt(square.get(words, rest)) for words, _, _ in parts]
 
 
 _KNOWN = {

@@ -41,6 +41,9 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
         marks=tuple(manifest["marks"]),
         paid=manifest.get("paid") is not None,
         columns=tuple((name, _counted(rows, name, counts)) for name in rows.columns if name != counts),
+        deviations={
+            name: one["deviations"] for name, one in manifest["recoding"]["columns"].items() if "deviations" in one
+        },
     )
 
 

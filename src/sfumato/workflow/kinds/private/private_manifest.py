@@ -48,14 +48,17 @@ def _kind(rows: pl.DataFrame, name: str) -> str:
 
 
 def _recoded(made: PrivateRelease) -> dict[str, Any]:
-    """The labels of each column and, where a value always reads alike, the rule for new records."""
+    """The labels of each column, how noisy their counts are and, where a value always reads alike, its rule."""
     found: dict[str, Any] = {}
+    noise = {one.column: dict(zip(one.labels, one.deviation.tolist(), strict=True)) for one in made.outcome.errors}
     for place, (name, labels) in enumerate(zip(made.outcome.columns, made.outcome.labels, strict=True)):
         found[name] = {"labels": dict.fromkeys(labels, 0.0)}
         cut = made.outcome.cut[place] if made.outcome.cut else None
         if cut is not None:
             found[name]["labels"] |= dict.fromkeys(cut.labels, 0.0)
             found[name]["rule"] = _rule(made.domains["columns"][name], made.values[name], cut)
+        if name in noise:
+            found[name]["deviations"] = noise[name]
     return found
 
 
