@@ -31,7 +31,7 @@ from sfumato.workflow.plan.plan import Plan
 from tables import ROOT
 
 RUNS = 10
-FEWER = {"noisy marginals, no class": 3}
+FEWER = {"noisy marginals, no class": 2}
 """What is measured beside is measured less often."""
 EPSILONS = ("0.1", "0.25", "0.5", "1")
 DELTA = "1e-9"

@@ -506,13 +506,13 @@ def test_extreme_budgets_work(epsilon):
 def test_the_number_of_rows_is_right_on_average_and_hidden():
     """The noise of a total has mean 0: the mean of 300 runs lies within 6.2 of its deviations.
 
-    The total is a mean of what all tables say, so it has less noise than the rows of every class alone, which cost a
-    tenth of epsilon 2: two counts of scale 10 / 2, and a variance of 2 * 2 * 5^2. Rows of a class are rounded.
+    The total is a mean of what all tables say, so it has less noise than that of the attribute alone: five counts for
+    9/10 of 3/20 of epsilon 2, with a variance of 5 * 2 / 0.27^2. Rows of a class are rounded.
     """
     table = table_of([(n % 5, 0, 0, n % 2) for n in range(1000)])
     one = replace(table, attributes=table.attributes[:1])
     totals = [int(Marginals(epsilon=2)(one, Work()).counts.sum()) for _ in range(300)]
-    within = 6.2 * sqrt(2 * 2 * 5**2 + 1) / sqrt(300) + 1
+    within = 6.2 * sqrt(5 * 2 / 0.27**2 + 1) / sqrt(300) + 1
     assert abs(np.mean(totals) - 1000) < within
     assert len(set(totals)) > 5
 

@@ -1,6 +1,6 @@
 """Every look that DiffGen and marginals take at the rows passes the audit; with half of its noise none does.
 
-An audit accuses the product with a probability of at most 1e-6, so all of them together with at most 1.3e-5. Twins are
+An audit accuses the product with a probability of at most 1e-6, so all of them together with at most 1e-5. Twins are
 drawn with fixed seeds: what they show is the same in every run.
 """
 

@@ -16,6 +16,8 @@ from sfumato.ground.errors import ParameterError
 
 DIGITS = 30
 """A budget that somebody writes has no more digits above or below the line, and no larger exponent."""
+_SHORT = 12
+"""A fraction with more characters is rounded where people read it."""
 _MADE = 300
 """A budget that was computed, a share of a share, may have more."""
 
@@ -63,6 +65,15 @@ def written(value: Fraction) -> str:
     if short or not value:
         return f"{short:.6g}"
     return f"about 10^{len(str(value.numerator)) - len(str(value.denominator))}"
+
+
+def readable(value: Fraction) -> str:
+    """A budget for a table that people read: exactly where that is short, else rounded and marked so.
+
+    >>> readable(Fraction(1, 3)), readable(Fraction(114687233329, 5000000000000))
+    ('1/3', '≈ 0.0229374')
+    """
+    return str(value) if len(str(value)) <= _SHORT else f"≈ {written(value)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ Place = Annotated[Path, typer.Argument(help="The ledger.", metavar="LEDGER")]
 
 def show(ledger: Place, as_json: Json = False) -> None:
     """Show what everybody may spend and has spent."""
+    from sfumato.budget.events import readable
     from sfumato.workflow.paying import opened
 
     book = opened(ledger)
@@ -27,10 +28,13 @@ def show(ledger: Place, as_json: Json = False) -> None:
         more = {"delta": _plain(deltas), "witness": None if witness is None else str(witness)}
         say_json({"unit": book.unit, "accounts": [_plain(one) for one in accounts], **more})
         return
-    rows = [[one.analyst or "everybody together", one.granted, one.spent, one.left] for one in accounts]
+    rows = [
+        [one.analyst or "everybody together", *map(readable, (one.granted, one.spent, one.left))] for one in accounts
+    ]
     table(["analyst", f"granted ({book.unit})", "spent", "left"], rows)
     if deltas.granted:
-        say(f"delta: {deltas.granted} granted, {deltas.spent} spent, {deltas.left} left.")
+        granted, spent, left = map(readable, (deltas.granted, deltas.spent, deltas.left))
+        say(f"delta: {granted} granted, {spent} spent, {left} left.")
     say("No witness is named: an old copy is noticed by bundles alone." if witness is None else f"Witness: {witness}")
 
 
@@ -52,6 +56,7 @@ def grant(
     as_json: Json = False,
 ) -> None:
     """Set a limit; a ledger that does not exist yet is made."""
+    from sfumato.budget.events import readable
     from sfumato.budget.ledger import Ledger
     from sfumato.workflow.paying import opened
 
@@ -76,11 +81,14 @@ def grant(
     if as_json:
         say_json(_plain(given))
         return
-    say(f"{given.analyst or 'everybody together'} may spend {given.granted}, and has spent {given.spent}.")
+    say(
+        f"{given.analyst or 'everybody together'} may spend {readable(given.granted)}, and has spent {readable(given.spent)}."
+    )
 
 
 def history(ledger: Place, as_json: Json = False) -> None:
     """Show every charge, oldest first; one that is only reserved was interrupted, and counts all the same."""
+    from sfumato.budget.events import readable
     from sfumato.workflow.paying import opened
 
     charges = opened(ledger).history()
@@ -94,7 +102,7 @@ def history(ledger: Place, as_json: Json = False) -> None:
         return
     table(
         ["number", "made", "analyst", "what", "cost", "status"],
-        [[c.id, c.made, c.analyst, c.what, c.cost, c.status] for c in charges],
+        [[c.id, c.made, c.analyst, c.what, readable(c.cost), c.status] for c in charges],
     )
 
 

@@ -34,6 +34,7 @@ def measure_with_class(state: Measuring, budget: Fraction, rounds: int) -> None:
         counts = counts_of(state.table, one)
         noisy, variance = state.count(counts, share * (1 - state.choosing), f"marginal of {name} with {target}")
         state.tables.append(ClassTable(place=place, counts=noisy, variance=variance))
+        state.settle()
         parts.add(one)
         state.said.append(f"{name} in {one[2]} groups, measured with {target}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor, sqrt
+from math import floor, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from sfumato.publish.noisy_table import PrivateTable
 Reals = NDArray[np.float64]
 CHOOSING = {"epsilon": Fraction(2, 5), "rho": Fraction(1, 8)}
 """The part of a round, or of all pairs, that chooses what is measured."""
+COUNTED = Fraction(1, 10)
+"""The part of what is spent on attributes alone that counts the rows of every class."""
 SURE = 3.0
 """A group of labels has so many deviations of its noise, at least."""
 ROUNDS = 6
@@ -92,32 +94,37 @@ class Measuring:
         return place, self.levels[place].codes(level), level.size
 
     def measure_alone(self, amount: Fraction) -> None:
-        """Every attribute alone, and the class; what was measured before is kept beside."""
+        """Every attribute alone, and the class, which gets a tenth; what was measured before is kept beside."""
         labels = [(place, one.cut.of_code, one.size) for place, one in enumerate(self.bins)]
-        many = len(labels) + (self.kinds > 1)
-        self.alone = self.alone or [[] for _ in range(many)]
+        classes = amount * COUNTED if self.kinds > 1 else Fraction(0)
+        self.alone = self.alone or [[] for _ in range(len(labels) + (self.kinds > 1))]
         for place, one in enumerate(labels):
             counts, name = counts_of(self.table, one).sum(axis=1), self.bins[place].attribute.name
-            self.alone[place].append(self.count(counts, amount / many, f"marginal of {name}"))
-            self.work.advance("measure", place, many)
+            self.alone[place].append(self.count(counts, (amount - classes) / len(labels), f"marginal of {name}"))
+            self.work.advance("measure", place, len(labels))
         if self.kinds > 1:
             counts = np.asarray(self.table.counts.root(self.table.figures).total())
-            self.alone[-1].append(self.count(counts, amount / many, "rows of every class"))
+            self.alone[-1].append(self.count(counts, classes, "rows of every class"))
 
     def settle(self) -> list[tuple[Reals, float]]:
-        """What the attributes alone say: the rows of every class, and the counts of every attribute."""
+        """What all tables say: the rows of every class, and the counts of every attribute."""
         means = [mean_of(one) for one in self.alone]
         total = max(float(mean_of([(np.array(m.sum()), v * m.size) for m, v in means])[0]), 0.0)
-        self.totals = nearest(means[-1][0][:, None], np.array([total]))[:, 0] if self.kinds > 1 else np.array([total])
+        if self.kinds > 1:
+            sums = [(one.counts.sum(axis=0), one.variance * len(one.counts)) for one in self.tables]
+            self.totals = nearest(mean_of([means[-1], *sums])[0][:, None], np.array([total]))[:, 0]
+        else:
+            self.totals = np.array([total])
         return [(nearest(m[:, None], np.array([total]))[:, 0], v) for m, v in means[: len(self.bins)]]
 
-    def gather(self, pairs: Fraction) -> None:
-        """Labels into groups, by their noise and by that of tables of two attributes, which may cost ``pairs``."""
+    def gather(self, classes: Fraction, pairs: Fraction) -> None:
+        """Labels into groups: by their own noise, and by that of tables with the class and of pairs to come."""
         found, total = self.settle(), float(self.totals.sum())
         noise = self.spread(pairs, self.pairs_worth(pairs))
         coarse = sqrt(noise * total * self.kinds / GATHERED)
+        later = self.spread(classes, self.rounds_worth(classes)) if classes else inf
         self.levels = [
-            levels_of(bins, rows, variance, fine=SURE * sqrt(variance), coarse=coarse)
+            levels_of(bins, rows, variance, fine=SURE * min(sqrt(variance), later), coarse=coarse)
             for bins, (rows, variance) in zip(self.bins, found, strict=True)
         ]
 

@@ -24,7 +24,7 @@ from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
 ALONE = {True: Fraction(3, 20), False: Fraction(1, 3)}
 """The part of the budget for attributes alone, with a class and without."""
-CLASSED = Fraction(9, 20)
+CLASSED = Fraction(1, 2)
 """The part for attributes with the class, if there is one; pairs get the rest."""
 
 
@@ -112,10 +112,11 @@ def _measured(state: Measuring, wanted: Collection[Pair] | None) -> None:
     whole, classes = state.purse.whole, state.kinds > 1
     with_class = whole * CLASSED if classes else Fraction(0)
     state.measure_alone(whole * ALONE[classes])
-    state.gather((state.purse.left - with_class) * (1 - state.choosing))
+    measuring = 1 - state.choosing
+    state.gather(with_class * measuring, (state.purse.left - with_class) * measuring)
     if classes:
         measure_with_class(state, with_class, state.rounds_worth(with_class))
-    measure_pairs(state, state.pairs_worth(state.purse.left * (1 - state.choosing)), wanted)
+    measure_pairs(state, state.pairs_worth(state.purse.left * measuring), wanted)
     if state.purse.left:
         state.measure_alone(state.purse.left)
         state.recount()

@@ -9,7 +9,7 @@ from math import exp, sqrt
 from typing import Any
 
 from sfumato.budget.accountants import epsilon_at
-from sfumato.budget.events import Approximate, Concentrated, Event, Grouped, Parallel, Pure, written
+from sfumato.budget.events import Approximate, Concentrated, Event, Grouped, Parallel, Pure, readable, written
 from sfumato.budget.promise import Promise
 from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
@@ -75,6 +75,11 @@ class Line:
     """How it counts."""
     cost: Fraction
     """What it cost, in the promise's unit."""
+
+    @property
+    def shown(self) -> str:
+        """What it cost, as people read it; the manifest has the fraction."""
+        return readable(self.cost)
 
 
 def render(facts: PrivateFacts, work: Work | None = None) -> str:

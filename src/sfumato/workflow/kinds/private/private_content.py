@@ -62,7 +62,7 @@ def summary(made: PrivateRelease) -> Summary:
     return Summary(
         lines=(f"{said}: {made.rows.height:,} noisy rows.",),
         heads=("where the budget went", made.promise.unit),
-        cells=tuple(("  " * line.depth + line.what, str(line.cost)) for line in lines),
+        cells=tuple(("  " * line.depth + line.what, line.shown) for line in lines),
         after=(*(f"Beware: {mark}." for mark in made.marks), *([UNPAID] if made.paid is None else [])),
         changes=(("rows", "private", made.rows.height),),
     )
