@@ -81,9 +81,8 @@ def grant(
     if as_json:
         say_json(_plain(given))
         return
-    say(
-        f"{given.analyst or 'everybody together'} may spend {readable(given.granted)}, and has spent {readable(given.spent)}."
-    )
+    granted, spent = readable(given.granted), readable(given.spent)
+    say(f"{given.analyst or 'everybody together'} may spend {granted}, and has spent {spent}.")
 
 
 def history(ledger: Place, as_json: Json = False) -> None:

@@ -16,7 +16,7 @@ KEYS = ("epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst")
 """The keys of [privacy] that a private release has."""
 OUTPUTS = ("records", "counts")
 _SETS = "Chosen by auto: a column has sets, which diffgen specializes along their tree."
-_MARGINALS = "Chosen by auto: no column has sets, and noisy marginals keep most about the class at every epsilon."
+_MARGINALS = "Chosen by auto: no column has sets, and noisy marginals publish whole rows of all columns."
 
 
 def check(plan: Plan) -> None:
