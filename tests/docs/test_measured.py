@@ -16,7 +16,7 @@ MARKED = {
     "docs/theory/comparison.md": 3,
     "docs/theory/diffgen.md": 8,
     "docs/theory/k-optimize.md": 2,
-    "docs/theory/marginals.md": 2,
+    "docs/theory/marginals.md": 4,
     "docs/theory/mondrian.md": 1,
     "docs/theory/top-down.md": 2,
 }
