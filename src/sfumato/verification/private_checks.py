@@ -22,6 +22,7 @@ from sfumato.verification.consistency import algorithm_fits
 from sfumato.verification.discovery_checks import domains_known, split
 from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
+from sfumato.verification.noise_law import noise_told
 from sfumato.verification.released_file import formulas_escaped
 from sfumato.verification.verifying import DATA, same_columns, shape
 
@@ -74,6 +75,7 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     yield check(what="types of the columns", holds=not odd, detail=", ".join(odd) or "labels and counts")
     yield algorithm_fits(manifest, check)
     yield _searched(manifest, check)
+    yield noise_told(manifest, list(_parts(manifest["ledger"])), check)
     yield from _planned(manifest, roles, check)
     yield from _labels(manifest, table, roles, check)
     counts = counts_of(manifest)

@@ -1,0 +1,37 @@
+"""How noisy published counts are, by what the ledger of a private bundle says they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import isclose, sinh
+from typing import Any
+
+_SHARP = 100.0
+"""For more epsilon than this there is no noise to speak of ..."""
+SMALLEST = 1e-12
+"""... and a variance is told as this."""
+
+
+def noise_told(manifest: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], check: Callable[..., Any]) -> Any:
+    """Where a column was measured by itself, its deviations are those of the noise that its parts of the ledger buy."""
+    wrong = []
+    for name, column in manifest["recoding"]["columns"].items():
+        bought = [1 / variance(part) for part in parts if part["what"] == f"marginal of {name}"]
+        told = set(column.get("deviations", {}).values())
+        if bought and any(not isclose(one, sum(bought) ** -0.5, rel_tol=1e-6) for one in told):
+            wrong.append(name)
+    detail = f"not that of the ledger: {', '.join(wrong)}" if wrong else "as the ledger buys it"
+    return check(what="noise of the published labels", holds=not wrong, detail=detail)
+
+
+def variance(part: Mapping[str, Any]) -> float:
+    """Of the noise of a count that is bought for this: discrete Laplace for epsilon, Gaussian for rho.
+
+    >>> round(variance({"epsilon": "1/10"})), variance({"rho": "1/200"})
+    (200, 100.0)
+    """
+    if "rho" in part:
+        return 1 / (2 * float(Fraction(part["rho"])))
+    epsilon = float(Fraction(part["epsilon"]))
+    return 0.5 / sinh(epsilon / 2) ** 2 if epsilon < _SHARP else SMALLEST
