@@ -184,6 +184,7 @@ _NOISY: Mapping[str, Form] = MappingProxyType(
             optional={"target": Maybe(Record(needed={"name": NAME, "values": Listed(of=NAME)}, optional=_FOUND))},
         ),
         "ledger": _Event(),
+        "paid": Maybe(Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST})),
         "recoding": Record(
             needed={
                 "algorithm": NAME,
@@ -202,9 +203,6 @@ _NOISY: Mapping[str, Form] = MappingProxyType(
     }
 )
 """What every release of noisy rows states."""
-_PAID: Mapping[str, Form] = MappingProxyType(
-    {**REPORT, "paid": Maybe(Record(needed={"ledger": NAME, "event": Whole(), "head": DIGEST}))}
-)
 _PROMISED = Record(needed={"neighbours": NAME}, optional={"epsilon": NAME, "delta": NAME, "rho": NAME})
 PRIVATE = Record(
     needed={
@@ -212,11 +210,11 @@ PRIVATE = Record(
         "kind": Exactly("private"),
         "claims": Listed(of=Record(needed={"model": NAME, "parameters": _PROMISED})),
     },
-    optional=_PAID,
+    optional=REPORT,
 )
 """A differentially private release."""
 
-OBSERVED = Record(needed={**_NOISY, "kind": Exactly("observed"), "claims": Listed(of=CLAIM, most=0)}, optional=_PAID)
+OBSERVED = Record(needed={**_NOISY, "kind": Exactly("observed"), "claims": Listed(of=CLAIM, most=0)}, optional=REPORT)
 """Noisy rows over domains that were read off the table: nothing is claimed."""
 
 FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED)
