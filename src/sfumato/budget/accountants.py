@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import exp, inf, log, log1p
+from typing import Literal
 
 from sfumato.budget.events import Approximate, Concentrated, Event, Grouped, Parallel, Pure, Sequential
 from sfumato.ground.errors import ParameterError
+
+Unit = Literal["epsilon", "rho"]
+"""What costs are counted in: pure epsilon, or the rho of zCDP."""
 
 _ORDERS = 200
 """Orders between which the best one is looked for; any of them gives a bound that holds."""
@@ -55,6 +59,11 @@ def rho_of(event: Event) -> Fraction:
             return sum((rho_of(part) for part in event.parts), Fraction(0))
         case Parallel():
             return max((rho_of(part) for part in event.parts), default=Fraction(0))
+
+
+def cost_in(unit: Unit, event: Event) -> Fraction:
+    """What an event costs, in pure epsilon or in the rho of zCDP."""
+    return epsilon_of(event) if unit == "epsilon" else rho_of(event)
 
 
 def delta_of(event: Event) -> Fraction:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.budget import chain, ledger_rows
-from sfumato.budget.accountants import delta_of, epsilon_of, rho_of
+from sfumato.budget.accountants import Unit, delta_of, epsilon_of, rho_of
 from sfumato.budget.accounts import Account, Charge
 from sfumato.budget.amounts import rounded_up, stored
 from sfumato.budget.chain import Head
@@ -30,7 +30,6 @@ from sfumato.budget.fingerprints import digest
 from sfumato.budget.ledger_book import Book
 from sfumato.budget.ledger_file import made_whole
 from sfumato.budget.ledger_rows import EVERYBODY, account_of, spent, title
-from sfumato.budget.purse import Unit
 from sfumato.data.table import Table
 from sfumato.ground.errors import BudgetError, ParameterError
 

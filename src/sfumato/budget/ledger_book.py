@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.budget import chain, ledger_rows, witness
+from sfumato.budget.accountants import Unit
 from sfumato.budget.chain import Head
 from sfumato.budget.ledger_file import bring_up_to_date, copied, opened, refuse_no_file, refuse_strange, transaction
-from sfumato.budget.purse import Unit
 from sfumato.ground.errors import BudgetError
 
 

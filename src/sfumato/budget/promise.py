@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sfumato.budget.accountants import delta_of, epsilon_at, epsilon_of, rho_at, rho_of
+from sfumato.budget.accountants import Unit, cost_in, delta_of, epsilon_at, rho_at, rho_of
 from sfumato.budget.events import Event, exactly, written
-from sfumato.budget.purse import Unit
 from sfumato.ground.errors import ParameterError
 
 KEYS = ("epsilon", "delta", "rho")
@@ -56,7 +55,7 @@ class Promise:
 
     def spent_by(self, event: Event) -> Fraction:
         """What an event costs, in the unit."""
-        return epsilon_of(event) if self.unit == "epsilon" else rho_of(event)
+        return cost_in(self.unit, event)
 
     def kept_by(self, event: Event) -> bool:
         """Whether an event costs all of the promise and no more; with a delta, no more."""

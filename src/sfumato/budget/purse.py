@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
-from sfumato.budget.accountants import delta_of, epsilon_of, rho_of
+from sfumato.budget.accountants import Unit, cost_in, delta_of
 from sfumato.budget.events import Concentrated, Event, Pure, Sequential, exactly
 from sfumato.ground.errors import BudgetError, ParameterError
 
-Unit = Literal["epsilon", "rho"]
 Cost = Pure | Concentrated
 """What a mechanism is to cost: it draws the least noise that this allows."""
 LEAST = Fraction(1, 10**9)
 """No smaller budget: noise in the counts would not fit their numbers."""
+
+
+def cost_of(unit: Unit, amount: Fraction, what: str) -> Cost:
+    """An amount as what a mechanism is to cost."""
+    return Pure(epsilon=amount, what=what) if unit == "epsilon" else Concentrated(rho=amount, what=what)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,16 +35,16 @@ class Purse:
     @property
     def left(self) -> Fraction:
         """What has not been spent."""
-        return self.whole - sum((self._of(part) for part in self.parts), Fraction(0))
+        return self.whole - sum((cost_in(self.unit, part) for part in self.parts), Fraction(0))
 
     def cost(self, amount: Fraction, what: str) -> Cost:
         """A part of the budget, as what a mechanism is to cost."""
-        return Pure(epsilon=amount, what=what) if self.unit == "epsilon" else Concentrated(rho=amount, what=what)
+        return cost_of(self.unit, amount, what)
 
     def pay(self, event: Event) -> None:
         """Write down what was bought; more than there is cannot be bought."""
-        if self._of(event) > self.left or delta_of(event):
-            raise BudgetError(f"{self._of(event)} of {self.unit} cannot be spent where {self.left} is left")
+        if cost_in(self.unit, event) > self.left or delta_of(event):
+            raise BudgetError(f"{cost_in(self.unit, event)} of {self.unit} cannot be spent where {self.left} is left")
         self.parts.append(event)
 
     def closed(self, what: str) -> Event:
@@ -48,9 +52,6 @@ class Purse:
         if self.left:
             raise BudgetError(f"{self.left} of {self.unit} was not spent")
         return Sequential(parts=tuple(self.parts), what=what)
-
-    def _of(self, event: Event) -> Fraction:
-        return epsilon_of(event) if self.unit == "epsilon" else rho_of(event)
 
 
 def budgeted(epsilon: Any, rho: Any) -> tuple[Fraction | None, Fraction | None]:

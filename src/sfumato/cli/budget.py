@@ -11,8 +11,8 @@ from sfumato.cli.show import Json, say, say_json, table
 from sfumato.ground.errors import ParameterError
 
 if TYPE_CHECKING:
+    from sfumato.budget.accountants import Unit
     from sfumato.budget.accounts import Account
-    from sfumato.budget.ledger import Unit
 
 Place = Annotated[Path, typer.Argument(help="The ledger.", metavar="LEDGER")]
 

@@ -22,8 +22,8 @@ from math import ceil, exp, isqrt, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.budget.accountants import Unit
 from sfumato.budget.events import Pure
-from sfumato.budget.purse import Unit
 from sfumato.ground.errors import ParameterError
 from sfumato.publish.looking import Mechanisms
 

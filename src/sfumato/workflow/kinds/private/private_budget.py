@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from sfumato.budget.events import Approximate, Concentrated, Event, Pure, Sequential, exactly
+from sfumato.budget.events import Approximate, Event, Sequential, exactly
 from sfumato.budget.promise import Promise
-from sfumato.budget.purse import Purse
+from sfumato.budget.purse import cost_of
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.verification.discovery_checks import DISCOVERED, FINDING, RANGE, VALUES
@@ -97,8 +97,7 @@ def _cost(promise: Promise, name: str, amount: Fraction, delta: Fraction | None)
     if delta is not None:
         root = Fraction(isqrt(int(2 * amount * _DIGITS**2)), _DIGITS)
         return Approximate(epsilon=root, delta=delta, what=VALUES.format(name=name))
-    what = RANGE.format(name=name)
-    return Pure(epsilon=amount, what=what) if promise.unit == "epsilon" else Concentrated(rho=amount, what=what)
+    return cost_of(promise.unit, amount, RANGE.format(name=name))
 
 
 def left_of(plan: Plan) -> Fraction:
@@ -119,8 +118,7 @@ def budget_of(plan: Plan) -> dict[str, Fraction]:
 
 def foreseen(plan: Plan) -> Event:
     """All that a release will cost a person, as a ledger is asked for it."""
-    promise = promise_of(plan)
-    rows = Purse(whole=left_of(plan), unit=promise.unit).cost(left_of(plan), "release")
+    rows = cost_of(promise_of(plan).unit, left_of(plan), "release")
     return with_found(tuple(searches(plan).values()), rows)
 
 
