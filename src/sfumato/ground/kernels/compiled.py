@@ -7,6 +7,8 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+from sfumato.ground.deferring import unstopped
+
 F = TypeVar("F", bound=Callable[..., object])
 
 _WITHIN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -16,8 +18,11 @@ def compiled(function: F) -> F:
     """The function in machine code, made at its first call and kept in a file for the next process.
 
     The file is renewed when the function's own file changes; so functions that call each other live in one file.
+    A request to stop waits until the code is made or loaded: the compiler crashes when it is interrupted.
     """
-    return cast("F", njit(cache=True, error_model="numpy")(function))
+    made: Any = njit(cache=True, error_model="numpy")(function)
+    made.compile = unstopped()(made.compile)
+    return cast("F", made)
 
 
 def compiled_within(function: F) -> F:
