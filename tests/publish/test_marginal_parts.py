@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sfumato.publish.marginals import Marginals
 from sfumato.publish.marginals.binnings import binned, gathered
 from sfumato.publish.marginals.coded_levels import levels_of
+from sfumato.publish.marginals.core_table import Core
 from sfumato.publish.marginals.rows import apportioned
 from sfumato.publish.marginals.shrinking import nearest, raked, shrunk
 from sfumato.publish.marginals.tree_model import ClassTable, Edge, fitted
@@ -60,7 +61,7 @@ def test_few_rows_are_gathered_with_their_siblings_first():
 @settings(deadline=None)
 @given(st.lists(st.floats(0, 500), min_size=41, max_size=41), st.floats(0, 50), st.floats(0, 500))
 def test_coarse_groups_are_made_of_fine_ones(counts, fine, coarse):
-    made = levels_of(binned(0, number_of("x"), 64), np.array(counts), 1.0, fine=fine, coarse=coarse)
+    made = levels_of(binned(0, number_of("x"), 64), np.array(counts), 1.0, sum(counts), fine=fine, coarse=coarse)
     for group in range(made.fine.size):
         assert len(set(made.coarse.of_label[made.fine.of_label == group].tolist())) == 1
     assert made.coarse.summed(made.rows).sum() == pytest.approx(sum(counts))
@@ -114,8 +115,8 @@ def test_nearest_is_the_projection(values, totals):
 
 
 @examples(60)
-@given(st.integers(0, 10**6), st.integers(1, 3), st.floats(0, 50), st.booleans())
-def test_the_model_agrees_with_itself(seed, kinds, scale, paired):
+@given(st.integers(0, 10**6), st.integers(1, 3), st.floats(0, 50), st.booleans(), st.booleans())
+def test_the_model_agrees_with_itself(seed, kinds, scale, paired, joint):
     """Shares add up to 1, and the labels of an attribute add up to its own rows: drawn through parents or not."""
     dice = np.random.default_rng(seed)
     bins = [binned(0, tree_of("t"), 64), binned(1, number_of("x"), 8), binned(2, number_of("z"), 4)]
@@ -125,6 +126,7 @@ def test_the_model_agrees_with_itself(seed, kinds, scale, paired):
             one,
             nearest(dice.normal(50, scale, (one.size, 1)), totals.sum()[None])[:, 0],
             scale**2 + 1,
+            float(totals.sum()),
             fine=9.0,
             coarse=60.0,
         )
@@ -140,14 +142,21 @@ def test_the_model_agrees_with_itself(seed, kinds, scale, paired):
         )
         for pair in ((0, 1), (0, 2))
     ]
-    model = fitted(levels, totals, tables if kinds > 1 else [], edges)
+    core = None
+    if kinds > 1 and joint:
+        sizes = (levels[1].fine.size, levels[2].fine.size)
+        counts = dice.normal(9, scale, (sizes[0] * sizes[1], kinds))
+        core, tables, edges = Core(places=(1, 2), sizes=sizes, counts=counts, variance=scale**2 + 1), [], edges[:1]
+    model = fitted(levels, totals, tables if kinds > 1 else [], edges, core)
     assert sorted(model.order) == [0, 1, 2]
+    assert model.cells.sum(axis=1) == pytest.approx(np.ones(kinds))
     assert all(model.parents[p] < 0 or model.order.index(model.parents[p]) < model.order.index(p) for p in range(3))
     for place, table in enumerate(model.shares):
         assert (table >= 0).all()
         assert table.sum(axis=2) == pytest.approx(np.ones(table.shape[:2]))
         above = model.parents[place]
-        assert table.shape[0] == (1 if above < 0 else model.groups[above].size)
+        inner = levels[place].fine.size if place in model.core else 1
+        assert table.shape[0] == (inner if above < 0 else model.groups[above].size)
 
 
 @settings(deadline=None)

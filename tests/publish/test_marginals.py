@@ -25,7 +25,7 @@ from sfumato.publish.looking import Mechanisms
 from sfumato.publish.marginals import Marginals, pair_choice
 from sfumato.publish.marginals.binnings import binned
 from sfumato.publish.marginals.coded_levels import levels_of
-from sfumato.publish.marginals.marginal_scores import dependence
+from sfumato.publish.marginals.marginal_scores import told
 from sfumato.publish.marginals.noisy_marginals import published
 from sfumato.publish.marginals.rows import MOST, rows_of
 from sfumato.publish.marginals.tree_model import fitted
@@ -177,31 +177,33 @@ def test_one_record_moves_no_question_by_more_than_it_says(rows, more, options, 
 
 
 @examples(200)
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), max_size=14))
-def test_dependence_is_its_definition_and_moves_by_less_than_2(rows):
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), max_size=14),
+    st.lists(st.lists(st.integers(1, 1024), min_size=2, max_size=2), min_size=1, max_size=2),
+    st.floats(0, 9),
+)
+def test_told_is_its_definition_and_moves_by_no_more_than_the_heaviest_class(rows, weights, price):
     def of(given):
         table = np.zeros((3, 4, 2), np.int64)
         for row in given:
             table[row] += 1
-        return table
+        return told([table], table.sum(axis=1), np.array(weights), [price])
 
-    table = of(rows)
-    said = 0.0
-    for g, v, c in product(range(3), range(4), range(2)):
-        n = table[g].sum()
-        said += abs(table[g, v, c] - (table[g, v].sum() * table[g, :, c].sum() / n if n else 0)) / 2
-    assert dependence(table) == pytest.approx(said)
+    def said(cells):
+        return sum(
+            max(w * cells.count((cell, c)) for c, w in enumerate(view))
+            for view in weights
+            for cell in {c for c, _ in cells}
+        )
+
+    found, heaviest = of(rows), max(map(sum, zip(*weights, strict=True)))
+    assert found.values[0] == said([(row[:2], row[2]) for row in rows]) - int(price * heaviest) - 1
+    assert found.values[1] == said([(row[0], row[2]) for row in rows])
+    assert found.monotonic
     for row in product(range(3), range(4), range(2)):
-        assert abs(dependence(of([*rows, row])) - dependence(table)) < 2
-
-
-def test_dependence_nearly_moves_by_2():
-    """The bound is not too wide: a record that is alone with its value and its class, in a large group."""
-    table = np.zeros((1, 2, 2), np.int64)
-    table[0, 0, 0] = 10_000
-    more = table.copy()
-    more[0, 1, 1] = 1
-    assert 1.99 < dependence(more) - dependence(table) < 2
+        moved = of([*rows, row]).values - found.values
+        assert moved.min() >= 0
+        assert moved.max() <= found.sensitivity == heaviest
 
 
 # Whole releases.
@@ -242,7 +244,7 @@ def test_any_budget_and_no_rows_at_all(epsilon, classes, rows):
 
 
 def test_more_rows_than_are_drawn_stand_for_several():
-    mine = levels_of(binned(0, tree_of("t"), 2), np.array([6e6, 2e6]), 1.0, fine=0.0, coarse=0.0)
+    mine = levels_of(binned(0, tree_of("t"), 2), np.array([6e6, 2e6]), 1.0, 8e6, fine=0.0, coarse=0.0)
     keys, counts, stands = rows_of(fitted([mine], np.array([8e6])), np.random.default_rng(1))
     assert stands == 8
     assert abs(counts.sum() - 8e6) <= stands
@@ -269,6 +271,21 @@ def test_what_tells_the_class_is_measured_with_it_first():
     assert made.steps[0] == "x in 40 groups, measured with class"
     split = [made.counts[made.keys[2] == k].sum(axis=0) for k in range(len(made.labels[2]))]
     assert sum(int(min(one)) for one in split) < 0.02 * len(rows)
+
+
+def test_the_core_keeps_what_attributes_tell_together():
+    """Neither t nor x alone tells the class, both together do; without noise the rows show just that."""
+    rows = [
+        (t, n % 3, 20 * x, int((t >= 2) == bool(x) and t > 0)) for t in range(5) for x in range(2) for n in range(300)
+    ]
+    made = without_noise(Marginals(epsilon=1000), table_of(rows))
+    assert made.effort["in the core"] == 2
+    assert made.steps[0].endswith("groups, measured with class")
+    kinds = {}
+    for t, x, counts in zip(made.keys[0], made.keys[2], made.counts, strict=True):
+        kinds[t, x] = kinds.get((t, x), 0) + counts
+    assert sum(min(one) for one in kinds.values()) <= 0.02 * len(rows)
+    assert made.counts.sum(axis=0).tolist() == [sum(row[3] == c for row in rows) for c in range(2)]
 
 
 def test_an_unbalanced_class_keeps_what_tells_it():

@@ -53,15 +53,31 @@ def binned(place: int, attribute: Attribute, most: int) -> Bins:
 
 def _level(tree: Taxonomy, most: int) -> Codes:
     """For each leaf its node on the deepest level that has few enough; a leaf that lies higher reads as itself."""
-    depth = np.zeros(len(tree.labels), np.int64)
-    for node, above in enumerate(tree.parent.tolist()):
-        depth[node] = 0 if above < 0 else depth[above] + 1
-    nodes = tree.leaf
+    depth, nodes = _depths(tree), tree.leaf
     for deepest in range(int(depth.max()), 1, -1):
         if len(np.unique(nodes)) <= most:
             break
         nodes = np.where(depth[nodes] >= deepest, tree.parent[nodes], nodes)
     return nodes
+
+
+def _depths(tree: Taxonomy) -> Codes:
+    """How far each node lies below the root."""
+    depth = np.zeros(len(tree.labels), np.int32)
+    for node, above in enumerate(tree.parent.tolist()):
+        depth[node] = 0 if above < 0 else depth[above] + 1
+    return depth
+
+
+def steps_of(bins: Bins) -> list[Codes]:
+    """Groups of labels that the domain alone makes: levels of a tree; of a number, 1, 2, 4, 8 and 16 neighbours."""
+    if bins.attribute.tree is None:
+        return [np.arange(bins.size, dtype=np.int32) // wide for wide in (1, 2, 4, 8, 16)]
+    depth, nodes, found = _depths(bins.attribute.tree), bins.nodes, list[Codes]()
+    for most in range(int(depth[nodes].max(initial=0)), 0, -1):
+        nodes = np.where(depth[nodes] > most, bins.attribute.tree.parent[nodes], nodes)
+        found.append(np.unique(nodes, return_inverse=True)[1].reshape(-1).astype(np.int32))
+    return found
 
 
 def _starts(cells: int, most: int) -> NDArray[np.int64]:

@@ -7,58 +7,80 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.data.table import Codes
-from sfumato.publish.marginals.marginal_scores import dependences
+from sfumato.publish.marginals.coded_levels import Grouping
+from sfumato.publish.marginals.marginal_scores import told
 from sfumato.publish.marginals.measured_parts import MeasuredParts
-from sfumato.publish.marginals.measuring import Measuring, Reals
+from sfumato.publish.marginals.measuring import CELLS, Measuring, Reals
 from sfumato.publish.marginals.pair_counts import counts_of
 from sfumato.publish.marginals.shrinking import TINY
 from sfumato.publish.marginals.tree_model import ClassTable, classed
 
-PRICE = 0.25
-"""What part of the expected noise of a table is taken off its score."""
+ROUNDS = 4
+"""No more attributes are measured with the class, beside the core: where each adds to what others tell already, a model
+believes it twice."""
+CHOOSING = {"epsilon": Fraction(1, 4), "rho": Fraction(1, 8)}
+"""The part of a round that chooses."""
+NOISY = 0.25
+"""The noise of a typical table may have this part of the rows that it tells apart."""
 SURER = np.arange(0.5, 6.5, 1.0)
 """Where the certainty of an opinion (a difference of logarithms) is cut into parts."""
 
 
-def measure_with_class(state: Measuring, budget: Fraction, rounds: int) -> None:
-    """So many rounds at most, each for an even part of the budget; what is left when one stops stays in the purse."""
-    parts = MeasuredParts(state.table.counts.root(state.table.figures))
+def rounds_worth(state: Measuring, budget: Fraction) -> int:
+    """In how many rounds the class can be measured before noise covers those who are not of its largest value."""
+    return min(state.affordable(state.others * NOISY / CELLS, budget), len(state.bins), ROUNDS)
+
+
+def measure_with_class(state: Measuring, parts: MeasuredParts, budget: Fraction) -> None:
+    """Rounds that each get an even part of the budget; what is left when one stops stays in the purse."""
+    rounds = rounds_worth(state, budget)
     share = budget / rounds
+    choosing = share * CHOOSING[state.purse.unit]
     for number in range(rounds):
         state.work.advance("measure with the class", number, rounds)
-        place = _telling(state, parts, share)
-        if place is None:
+        found = _telling(state, parts, choosing, state.spread(share - choosing, 1))
+        if found is None:
             return
-        one = state.coded(place, state.levels[place].fine)
-        name, target = state.bins[place].attribute.name, state.table.target_name or "the class"
-        counts = counts_of(state.table, one)
-        noisy, variance = state.count(counts, share * (1 - state.choosing), f"marginal of {name} with {target}")
+        place, fine = found
+        state.levels[place].refine(fine)
+        one = state.coded(place, fine)
+        name, target = state.bins[place].attribute.name, state.target
+        noisy, variance = state.count(
+            counts_of(state.table, one), share - choosing, f"marginal of {name} with {target}"
+        )
         state.tables.append(ClassTable(place=place, counts=noisy, variance=variance))
         state.settle()
         parts.add(one)
         state.said.append(f"{name} in {one[2]} groups, measured with {target}")
 
 
-def _telling(state: Measuring, parts: MeasuredParts, share: Fraction) -> int | None:
-    """The attribute that depends on the class most among rows of which the model thinks alike; None: stop."""
+def _telling(state: Measuring, parts: MeasuredParts, choosing: Fraction, noise: float) -> tuple[int, Grouping] | None:
+    """The attribute that tells most about the class among rows of which the model thinks alike; None: stop."""
     opinion, many = _opinion(state, parts)
-    gone = {one.place for one in state.tables}
-    left = [place for place, one in enumerate(state.levels) if place not in gone and one.fine.size > 1]
-    counts = [parts.counted(state.coded(place, state.levels[place].fine), opinion, many) for place in left]
-    noise = state.spread(share * (1 - state.choosing), 1)
-    prices = [PRICE * noise * state.levels[place].fine.size * (state.kinds - 1) for place in left]
-    at = state.choose(dependences(counts, prices), share * state.choosing, "choice of an attribute")
+    gone = {one.place for one in state.tables} | set(state.core.places if state.core else ())
+    left = [(place, one) for place, level in enumerate(state.levels) if place not in gone for one in level.groupings]
+    if not left:
+        return None
+    counts = [parts.counted(state.coded(place, one), opinion, many) for place, one in left]
+    before = np.zeros((many, state.kinds), np.int64)
+    np.add.at(before, opinion, parts.counts)
+    prices = [state.price(one.size, noise) for _, one in left]
+    at = state.choose(told(counts, before, state.weights, prices), choosing, "choice of an attribute")
     return left[at] if at < len(left) else None
 
 
 def _opinion(state: Measuring, parts: MeasuredParts) -> tuple[Codes, int]:
     """What the tables so far make of each partition: the likeliest class, and how certainly, as one code."""
-    if not state.tables:
+    if not len(parts.keys):
         return np.zeros(parts.count, np.int32), 1
     found = np.tile(np.log(np.maximum(state.totals, TINY)), (parts.count, 1))
-    for codes, one in zip(parts.keys, state.tables, strict=True):
-        rows = classed(state.levels[one.place], state.totals, one)
-        found += _logs(rows / np.maximum(rows.sum(axis=0), TINY))[codes]
+    first = 0
+    if state.core is not None:
+        first = len(state.core.places)
+        cells = np.ravel_multi_index(tuple(parts.keys[:first]), state.core.sizes)
+        found += _logs(state.core.rows(state.totals))[cells]
+    for codes, one in zip(parts.keys[first:], state.tables, strict=True):
+        found += _logs(classed(state.levels[one.place], state.totals, one))[codes]
     levels = len(SURER) + 1
     best = found.argmax(axis=1)
     top = np.partition(found, state.kinds - 2, axis=1)
@@ -66,5 +88,6 @@ def _opinion(state: Measuring, parts: MeasuredParts) -> tuple[Codes, int]:
     return (best * levels + sure).astype(np.int32), state.kinds * levels
 
 
-def _logs(shares: Reals) -> Reals:
-    return np.asarray(np.log(np.maximum(shares, TINY)))
+def _logs(rows: Reals) -> Reals:
+    """Logarithms of the shares in every class."""
+    return np.asarray(np.log(np.maximum(rows / np.maximum(rows.sum(axis=0), TINY), TINY)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-from sfumato.publish.marginals.binnings import Bins, gathered
+from sfumato.publish.marginals.binnings import Bins, gathered, steps_of
+from sfumato.publish.marginals.shrinking import TINY, nearest, shrunk
 from sfumato.publish.noisy_table import Errors
 
 Reals = NDArray[np.float64]
@@ -41,14 +42,21 @@ class Levels:
 
     bins: Bins
     """The published labels."""
-    rows: Reals
-    """Noisy counts of the labels that add up to all rows, none negative."""
+    noisy: Reals
+    """Noisy counts of the labels."""
     variance: float
     """Of the noise of a count."""
+    total: float
+    """All rows."""
     fine: Grouping
     """Groups that are counted together with the class."""
     coarse: Grouping
     """Groups that are counted together with another attribute: made of the fine ones."""
+    rows: Reals = field(init=False)
+    """Counts of the labels that add up to all rows, none negative."""
+
+    def __post_init__(self) -> None:
+        self.recount(self.noisy, self.variance, self.total)
 
     @property
     def errors(self) -> Errors:
@@ -56,16 +64,36 @@ class Levels:
         deviation = np.full(self.bins.size, np.sqrt(self.variance))
         return Errors(column=self.bins.attribute.name, labels=self.bins.cut.labels, deviation=deviation)
 
+    @property
+    def groupings(self) -> list[Grouping]:
+        """How the labels may be counted with the class: gathered by noisy counts, and as the domain alone says."""
+        made = [self.fine, *(grouping(one) for one in steps_of(self.bins))]
+        return list({one.of_label.tobytes(): one for one in made if one.size > 1}.values())
+
     def codes(self, level: Grouping) -> Codes:
         """For each declared value (by code), its group."""
         return level.of_label[self.bins.cut.of_code]
 
+    def recount(self, noisy: Reals, variance: float, total: float) -> None:
+        """Newer counts. Within a fine group, labels are nearer to the same count where noise explains more."""
+        self.noisy, self.variance, self.total = noisy, variance, total
+        sums = nearest(self.fine.summed(noisy)[:, None], np.array([total]))[:, 0]
+        labels = np.bincount(self.fine.of_label, minlength=self.fine.size)
+        made = shrunk(noisy, np.maximum(sums / labels, TINY)[self.fine.of_label], variance)
+        self.rows = made * (sums / np.maximum(self.fine.summed(made), TINY))[self.fine.of_label]
 
-def levels_of(bins: Bins, rows: Reals, variance: float, *, fine: float, coarse: float) -> Levels:
+    def refine(self, fine: Grouping) -> None:
+        """Other fine groups; coarse ones are made of them."""
+        self.fine, self.coarse = fine, _nested(fine, self.coarse)
+        self.recount(self.noisy, self.variance, self.total)
+
+
+def levels_of(bins: Bins, noisy: Reals, variance: float, total: float, *, fine: float, coarse: float) -> Levels:
     """Groups with about so many rows at least, as the noisy counts tell; a coarse group is made of fine ones."""
+    rows = nearest(noisy[:, None], np.array([total]))[:, 0]
     small = grouping(gathered(bins, rows, fine))
-    large = grouping(gathered(bins, rows, max(coarse, fine)))
-    return Levels(bins=bins, rows=rows, variance=variance, fine=small, coarse=_nested(small, large))
+    large = _nested(small, grouping(gathered(bins, rows, max(coarse, fine))))
+    return Levels(bins=bins, noisy=noisy, variance=variance, total=total, fine=small, coarse=large)
 
 
 def _nested(small: Grouping, large: Grouping) -> Grouping:

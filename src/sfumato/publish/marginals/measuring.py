@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor, inf, sqrt
+from math import floor, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sfumato.ground.work import Work
 from sfumato.publish.looking import Counts, Mechanisms, Scores
 from sfumato.publish.marginals.binnings import Bins
 from sfumato.publish.marginals.coded_levels import Grouping, Levels, levels_of
+from sfumato.publish.marginals.core_table import Core
 from sfumato.publish.marginals.pair_counts import Coded, counts_of
 from sfumato.publish.marginals.shrinking import TINY, mean_of, nearest
 from sfumato.publish.marginals.tree_model import ClassTable, Edge
@@ -21,18 +22,17 @@ from sfumato.publish.noisy_table import PrivateTable
 
 Reals = NDArray[np.float64]
 CHOOSING = {"epsilon": Fraction(2, 5), "rho": Fraction(1, 8)}
-"""The part of a round, or of all pairs, that chooses what is measured."""
+"""The part of the budget of all pairs that chooses them."""
 COUNTED = Fraction(1, 10)
 """The part of what is spent on attributes alone that counts the rows of every class."""
 SURE = 3.0
 """A group of labels has so many deviations of its noise, at least."""
-ROUNDS = 6
-"""No more attributes are measured with the class: where each adds to what others tell already, a model believes it
-twice."""
+WEIGHT = 1024
+"""The weight of a row that counts fully in a choice by classes."""
+PRICE = 0.05
+"""What part of the expected noise of a table with the class is taken off its score."""
 CELLS = 20
 """So many cells a table typically has: by it the number of rounds is chosen."""
-NOISY = 0.5
-"""The noise of a typical table may have this part of the rows that it tells apart."""
 PAIRED = 0.5
 """So many pairs are measured that the noise of a typical table has this part of all rows: much of it is shrunk away."""
 GATHERED = 2.0
@@ -59,6 +59,8 @@ class Measuring:
     """Every attribute with its groups."""
     totals: Reals = field(default_factory=lambda: np.zeros(0))
     """Rows of every class."""
+    core: Core | None = None
+    """A few attributes in one table with the class."""
     tables: list[ClassTable] = field(default_factory=list)
     """Attributes with the class."""
     edges: list[Edge] = field(default_factory=list)
@@ -68,8 +70,13 @@ class Measuring:
 
     @property
     def choosing(self) -> Fraction:
-        """The part of a round, or of all pairs, that chooses."""
+        """The part of the budget of pairs that chooses them."""
         return CHOOSING[self.purse.unit]
+
+    @property
+    def target(self) -> str:
+        """What the class is called."""
+        return self.table.target_name or "the class"
 
     @property
     def kinds(self) -> int:
@@ -107,42 +114,57 @@ class Measuring:
             self.alone[-1].append(self.count(counts, classes, "rows of every class"))
 
     def settle(self) -> list[tuple[Reals, float]]:
-        """What all tables say: the rows of every class, and the counts of every attribute."""
+        """What all tables say: the rows of every class are kept, the noisy counts of every attribute are given."""
         means = [mean_of(one) for one in self.alone]
         total = max(float(mean_of([(np.array(m.sum()), v * m.size) for m, v in means])[0]), 0.0)
         if self.kinds > 1:
-            sums = [(one.counts.sum(axis=0), one.variance * len(one.counts)) for one in self.tables]
+            tables: list[Core | ClassTable] = [*([] if self.core is None else [self.core]), *self.tables]
+            sums = [(one.counts.sum(axis=0), one.variance * len(one.counts)) for one in tables]
             self.totals = nearest(mean_of([means[-1], *sums])[0][:, None], np.array([total]))[:, 0]
         else:
             self.totals = np.array([total])
-        return [(nearest(m[:, None], np.array([total]))[:, 0], v) for m, v in means[: len(self.bins)]]
+        return means[: len(self.bins)]
 
-    def gather(self, classes: Fraction, pairs: Fraction) -> None:
-        """Labels into groups: by their own noise, and by that of tables with the class and of pairs to come."""
+    def gather(self, later: float, pairs: Fraction) -> None:
+        """Labels into groups: by their own noise, by that of tables with the class to come, and by that of pairs."""
         found, total = self.settle(), float(self.totals.sum())
-        noise = self.spread(pairs, self.pairs_worth(pairs))
+        measuring = pairs * (1 - self.choosing)
+        noise = self.spread(measuring, self.pairs_worth(measuring))
         coarse = sqrt(noise * total * self.kinds / GATHERED)
-        later = self.spread(classes, self.rounds_worth(classes)) if classes else inf
         self.levels = [
-            levels_of(bins, rows, variance, fine=SURE * min(sqrt(variance), later), coarse=coarse)
-            for bins, (rows, variance) in zip(self.bins, found, strict=True)
+            levels_of(bins, noisy, variance, total, fine=SURE * min(sqrt(variance), later), coarse=coarse)
+            for bins, (noisy, variance) in zip(self.bins, found, strict=True)
         ]
 
     def recount(self) -> None:
         """The same groups with newer counts."""
-        for one, (rows, variance) in zip(self.levels, self.settle(), strict=True):
-            one.rows, one.variance = rows, variance
+        for one, (noisy, variance) in zip(self.levels, self.settle(), strict=True):
+            one.recount(noisy, variance, float(self.totals.sum()))
 
-    def rounds_worth(self, budget: Fraction) -> int:
-        """In how many rounds the class can be measured before noise covers those who are not of its largest value."""
-        others = float(self.totals.sum() - self.totals.max(initial=0.0))
-        return min(self._affordable(others * NOISY / CELLS, budget), len(self.bins), ROUNDS)
+    @property
+    def others(self) -> float:
+        """Rows that are not of the largest class."""
+        return float(self.totals.sum() - self.totals.max(initial=0.0))
+
+    @property
+    def weights(self) -> Counts:
+        """Views x classes: what a row weighs in a choice.
+
+        In the first view the rows of the largest class weigh as much as all others together, in the second each weighs
+        the root of that share: so choices see a rare class, and not only that.
+        """
+        even = np.minimum(1.0, self.others / np.maximum(self.totals, 1.0))
+        return np.asarray(np.maximum(np.rint(WEIGHT * np.stack([even, np.sqrt(even)])), 1), np.int64)
+
+    def price(self, cells: int, noise: float) -> float:
+        """How many rows more a table of so many cells, with such noise, must tell the class of."""
+        return PRICE * noise * cells * (self.kinds - 1)
 
     def pairs_worth(self, budget: Fraction) -> int:
         """How many pairs can be measured before noise covers a part of the rows."""
-        return min(self._affordable(float(self.totals.sum()) * PAIRED / CELLS**1.5, budget), len(self.bins) - 1)
+        return min(self.affordable(float(self.totals.sum()) * PAIRED / CELLS**1.5, budget), len(self.bins) - 1)
 
-    def _affordable(self, noise: float, budget: Fraction) -> int:
+    def affordable(self, noise: float, budget: Fraction) -> int:
         """Into how many equal parts a budget can be cut so that each count has this deviation."""
         many = noise * float(budget) / sqrt(2) if self.purse.unit == "epsilon" else noise**2 * 2 * float(budget)
         return max(floor(min(many, 1e6)), 1)

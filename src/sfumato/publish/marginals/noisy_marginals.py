@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from math import inf
 from typing import Any, ClassVar
 
 from sfumato.budget.purse import budgeted, purse_of
@@ -15,7 +16,9 @@ from sfumato.ground.work import Work
 from sfumato.group.needs import Need, refuse_lacking
 from sfumato.publish.looking import Mechanisms
 from sfumato.publish.marginals.binnings import binned
-from sfumato.publish.marginals.class_rounds import measure_with_class
+from sfumato.publish.marginals.class_rounds import measure_with_class, rounds_worth
+from sfumato.publish.marginals.core_choice import measure_core
+from sfumato.publish.marginals.measured_parts import MeasuredParts
 from sfumato.publish.marginals.measuring import Measuring
 from sfumato.publish.marginals.pair_choice import Pair, measure_pairs
 from sfumato.publish.marginals.rows import rows_of
@@ -24,20 +27,23 @@ from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
 ALONE = {True: Fraction(3, 20), False: Fraction(1, 3)}
 """The part of the budget for attributes alone, with a class and without."""
-CLASSED = Fraction(1, 2)
-"""The part for attributes with the class, if there is one; pairs get the rest."""
+CORE = Fraction(2, 5)
+"""The part for the core, if there is a class."""
+CLASSED = Fraction(3, 10)
+"""The part for further attributes with the class, if there is one; pairs get the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marginals:
-    """Noisy counts of every attribute, of some with the class and of some pairs; rows drawn from the model they make.
+    """Noisy counts of every attribute, of a few with the class and of some pairs; rows drawn from the model they make.
 
     Claim: the release is differentially private, with pure epsilon or with the rho of zCDP: every look at the rows is a
         private choice or a noisy count, and all that was paid for is used.
-    How: every attribute is counted alone. With a class, attributes are then chosen one after the other by how much they
-        still tell about it beside those already counted with it. Last, pairs that the model tells worst are chosen as a
-        forest and counted together, with the class where that is worth its noise. Tables are averaged, shrunk by their
-        noise and made to agree; whole rows are drawn from the tree model.
+    How: every attribute is counted alone. With a class, a few that tell it best together are chosen and counted in one
+        table with it, then others one after the other, by how much they still tell about it. Last, pairs that the model
+        tells worst are chosen as a forest and counted together, with the class where that is worth its noise. Tables
+        are averaged, labels and pairs shrunk by their noise, and all made to agree; whole rows are drawn from the
+        model.
     Needs: declared domains; no sets.
     Cost: counts of all pairs of attributes, once; as many rounds as the noise allows.
     Source: McKenna, Miklau, Sheldon 2021 (MST); McKenna, Mullins, Sheldon, Miklau 2022 (AIM); Friedman et al. 1997
@@ -85,7 +91,7 @@ def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
         work=work,
     )
     _measured(found, _wanted(asked.workload, table))
-    model = fitted(found.levels, found.totals, found.tables, found.edges)
+    model = fitted(found.levels, found.totals, found.tables, found.edges, found.core)
     keys, counts, stands = rows_of(model, work.chance.generator())
     cuts = tuple(one.cut for one in found.bins)
     return NoisyTable(
@@ -98,6 +104,7 @@ def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
         steps=tuple(found.said),
         effort={
             "attributes": len(cuts),
+            "in the core": len(found.core.places) if found.core else 0,
             "measured with the class": len(found.tables),
             "pairs measured": len(found.edges),
             "groups": len(counts),
@@ -110,13 +117,17 @@ def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
 def _measured(state: Measuring, wanted: Collection[Pair] | None) -> None:
     """Spend the whole budget: on attributes alone, with the class, in pairs, and what is left on them alone again."""
     whole, classes = state.purse.whole, state.kinds > 1
-    with_class = whole * CLASSED if classes else Fraction(0)
     state.measure_alone(whole * ALONE[classes])
-    measuring = 1 - state.choosing
-    state.gather(with_class * measuring, (state.purse.left - with_class) * measuring)
     if classes:
-        measure_with_class(state, with_class, state.rounds_worth(with_class))
-    measure_pairs(state, state.pairs_worth(state.purse.left * measuring), wanted)
+        pairs = whole * (1 - ALONE[classes] - CORE - CLASSED)
+        state.settle()
+        state.gather(state.spread(whole * CLASSED, rounds_worth(state, whole * CLASSED)), pairs)
+        parts = MeasuredParts(state.table.counts.root(state.table.figures))
+        measure_core(state, parts, whole * CORE)
+        measure_with_class(state, parts, state.purse.left - pairs)
+    else:
+        state.gather(inf, state.purse.left)
+    measure_pairs(state, wanted)
     if state.purse.left:
         state.measure_alone(state.purse.left)
         state.recount()

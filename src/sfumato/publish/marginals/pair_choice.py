@@ -13,7 +13,7 @@ from sfumato.publish.marginals.marginal_scores import errors, without
 from sfumato.publish.marginals.measuring import Measuring, Reals
 from sfumato.publish.marginals.pair_counts import pairs_of
 from sfumato.publish.marginals.shrinking import TINY
-from sfumato.publish.marginals.tree_model import Edge, coarse_rows
+from sfumato.publish.marginals.tree_model import Edge, coarse_rows, known_rows
 
 PRICE = 0.5
 """What part of the expected noise of a table is taken off its score."""
@@ -34,13 +34,13 @@ class Candidate:
     """What the model says in its place: both independent within every class."""
 
 
-def measure_pairs(state: Measuring, pairs: int, wanted: Collection[Pair] | None = None) -> None:
-    """So many pairs at most, of those that are wanted; all that is left of the budget goes to them, if there is one."""
-    chosen = _chosen(state, pairs, wanted)
+def measure_pairs(state: Measuring, wanted: Collection[Pair] | None = None) -> None:
+    """As many pairs as are worth their noise, of those wanted; all that is left of the budget goes to them, if any."""
+    chosen = _chosen(state, state.pairs_worth(state.purse.left * (1 - state.choosing)), wanted)
     for number, one in enumerate(chosen):
         state.work.advance("measure pairs", number, len(chosen))
         names = " and ".join(state.bins[place].attribute.name for place in one.places)
-        beside = f" with {state.table.target_name}" if one.counts.shape[2] > 1 else ""
+        beside = f" with {state.target}" if one.counts.shape[2] > 1 else ""
         amount = state.purse.left / (len(chosen) - number)
         noisy, variance = state.count(one.counts, amount, f"marginal of {names}{beside}")
         state.edges.append(Edge(places=one.places, counts=noisy, variance=variance))
@@ -48,13 +48,15 @@ def measure_pairs(state: Measuring, pairs: int, wanted: Collection[Pair] | None 
 
 
 def _chosen(state: Measuring, pairs: int, wanted: Collection[Pair] | None) -> list[Candidate]:
-    """Pairs that close no circle; the score of a pair does not change by the others."""
+    """Pairs that close no circle, the core being one knot; the score of a pair does not change by the others."""
     some = _candidates(state, wanted)
     if not some or pairs < 1:
         return []
     noise = state.spread(state.purse.left * (1 - state.choosing), pairs)
     scores = errors([c.counts for c in some], [c.said for c in some], [PRICE * noise * c.counts.size for c in some])
     tree = np.arange(len(state.levels))
+    if state.core is not None:
+        tree[list(state.core.places)] = state.core.places[0]
     share = state.purse.left * state.choosing / pairs
     found: list[Candidate] = []
     for _ in range(pairs):
@@ -72,8 +74,8 @@ def _chosen(state: Measuring, pairs: int, wanted: Collection[Pair] | None) -> li
 
 def _candidates(state: Measuring, wanted: Collection[Pair] | None) -> list[Candidate]:
     """Every pair, without the class and with it."""
-    tables = {one.place: one for one in state.tables}
-    rows = [coarse_rows(mine, state.totals, tables.get(place)) for place, mine in enumerate(state.levels)]
+    known = known_rows(state.levels, state.totals, state.tables, state.core)
+    rows = [coarse_rows(mine, state.totals, known.get(place)) for place, mine in enumerate(state.levels)]
     open_ = [place for place, one in enumerate(state.levels) if one.coarse.size > 1]
     every = [pair for pair in combinations(open_, 2) if (wanted is None or pair in wanted) and _fits(state, pair)]
     found: list[Candidate] = []

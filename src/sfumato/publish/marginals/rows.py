@@ -17,17 +17,21 @@ MOST = 2**20
 def rows_of(model: Model, dice: np.random.Generator) -> tuple[Codes, Counts, int]:
     """Columns x groups, groups x classes, and how many rows each row that was made stands for.
 
-    Column after column gets its values: among the rows of one class and one parent value, every value is given as often
-    as its share says, up to rounding; which rows get it is drawn.
+    Rows get a cell of the core, then column after column its values: among the rows of one class and one parent value
+    (or group of the core), every value is given as often as its share says, up to rounding; which rows get it is drawn.
     """
     stands = max(-(-int(np.rint(model.totals).sum()) // MOST), 1)
     whole = np.rint(model.totals / stands).astype(np.int64)
     kinds, many = len(whole), len(model.order)
     kind = np.repeat(np.arange(kinds, dtype=np.int32), whole)
     made = np.zeros((many, len(kind)), np.int32)
+    cell = _given(kind, model.cells, dice)
     for place in model.order:
         above, shares = model.parents[place], model.shares[place]
-        group = kind if above < 0 else model.groups[above].of_label[made[above]] * kinds + kind
+        if place in model.core:
+            group = model.core[place][cell] * kinds + kind
+        else:
+            group = kind if above < 0 else model.groups[above].of_label[made[above]] * kinds + kind
         made[place] = _given(group, shares.reshape(-1, shares.shape[2]), dice)
     if not len(kind):
         return made, np.zeros((0, kinds), np.int64), stands

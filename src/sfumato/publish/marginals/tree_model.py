@@ -1,7 +1,8 @@
 """The model of a table: a class-rooted tree, fitted to noisy tables only, so making it costs nothing.
 
-Every attribute depends on the class and on at most one other attribute. Each is a chain of levels: its coarse group
-given the class and the other's coarse group, its fine group given that and the class, its label given that.
+A few attributes, the core, depend on each other and the class as they were counted together. Every other one depends
+on the class and on at most one other attribute. Each is a chain of levels: its coarse group given the class and the
+other's coarse group, its fine group given that and the class, its label given that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.table import Codes
 from sfumato.publish.marginals.coded_levels import Grouping, Levels
+from sfumato.publish.marginals.core_table import Core
 from sfumato.publish.marginals.shrinking import TINY, mean_of, nearest, raked, shrunk
 
 Reals = NDArray[np.float64]
@@ -55,18 +58,29 @@ class Model:
     order: tuple[int, ...]
     """The attributes, each after its parent."""
     parents: tuple[int, ...]
-    """For each attribute, by place, its parent's place, or -1."""
+    """For each attribute, by place, its parent's place, or -1; one of the core has none."""
     shares: tuple[Reals, ...]
-    """For each attribute, by place: parent groups x classes x labels; shares that add up to 1 over the labels."""
+    """For each attribute, by place: parent groups x classes x labels; shares that add up to 1 over the labels. For one
+    of the core, its own groups stand in place of a parent's."""
     groups: tuple[Grouping, ...]
     """For each attribute, by place, the coarse groups by which its children depend on it."""
+    core: dict[int, Codes]
+    """For each attribute of the core, by place, its group in every cell."""
+    cells: Reals
+    """Classes x cells of the core: shares that add up to 1 over the cells; one cell if there is no core."""
 
 
 def fitted(
-    levels: Sequence[Levels], totals: Reals, tables: Sequence[ClassTable] = (), edges: Sequence[Edge] = ()
+    levels: Sequence[Levels],
+    totals: Reals,
+    tables: Sequence[ClassTable] = (),
+    edges: Sequence[Edge] = (),
+    core: Core | None = None,
 ) -> Model:
     """The tree model nearest to the noisy tables: what several of them say is averaged, and shrunk by its noise."""
-    with_class = {one.place: classed(levels[one.place], totals, one) for one in tables}
+    with_class = known_rows(levels, totals, tables, core)
+    inner = {} if core is None else dict(zip(core.places, core.groups, strict=True))
+    cells = np.ones((1, len(totals))) if core is None else np.maximum(core.rows(totals), TINY)
     order, parents = _rooted(len(levels), list(with_class), edges)
     measured = {frozenset(one.places): one for one in edges}
     beside: dict[int, Reals] = {}
@@ -80,14 +94,29 @@ def fitted(
         else:
             joint = _joint(measured[frozenset((above, place))], above, beside[above], own, mine, totals)
             beside[place] = joint.sum(axis=0)
-        shares[place] = _labelled(joint, mine, with_class.get(place), totals)
+        shares[place] = (
+            _inside(mine, totals) if place in inner else _labelled(joint, mine, with_class.get(place), totals)
+        )
     return Model(
         totals=totals,
         order=tuple(order),
         parents=tuple(parents),
         shares=tuple(shares[place] for place in range(len(levels))),
         groups=tuple(one.coarse for one in levels),
+        core=inner,
+        cells=(cells / cells.sum(axis=0)).T,
     )
+
+
+def known_rows(
+    levels: Sequence[Levels], totals: Reals, tables: Sequence[ClassTable], core: Core | None
+) -> dict[int, Reals]:
+    """Fine groups x classes of every attribute that was counted with the class, by place."""
+    found: dict[int, Reals] = {}
+    if core is not None:
+        every = core.rows(totals)
+        found = {place: core.alone(every, number) for number, place in enumerate(core.places)}
+    return found | {one.place: classed(levels[one.place], totals, one) for one in tables}
 
 
 def classed(mine: Levels, totals: Reals, table: ClassTable) -> Reals:
@@ -96,16 +125,12 @@ def classed(mine: Levels, totals: Reals, table: ClassTable) -> Reals:
     labels = np.bincount(mine.fine.of_label, minlength=mine.fine.size)
     sums = [(alone, mine.variance * float(labels.mean())), (table.counts.sum(axis=1), table.variance * len(totals))]
     rows = nearest(mean_of(sums)[0][:, None], np.array([totals.sum()]))[:, 0]
-    plain = np.outer(rows, totals / max(float(totals.sum()), TINY))
-    made = shrunk(table.counts, np.maximum(plain, TINY), table.variance)
-    return raked(made, [((1,), rows), ((0,), totals)])
+    return raked(np.maximum(nearest(table.counts, totals), TINY), [((1,), rows), ((0,), totals)])
 
 
-def coarse_rows(mine: Levels, totals: Reals, table: ClassTable | None) -> Reals:
-    """Coarse groups x classes, as far as the attribute was counted with the class itself."""
-    if table is None:
-        return _independent(mine, totals)
-    return _upwards(mine, classed(mine, totals, table))
+def coarse_rows(mine: Levels, totals: Reals, known: Reals | None) -> Reals:
+    """Coarse groups x classes, from fine ones if they are known."""
+    return _independent(mine, totals) if known is None else _upwards(mine, known)
 
 
 def _upwards(mine: Levels, with_class: Reals) -> Reals:
@@ -150,6 +175,15 @@ def _joint(one: Edge, above: int, up: Reals, own: Reals | None, mine: Levels, to
         plain, kept = shrunk(noisy, np.maximum(plain, TINY), one.variance), []
     lower = [] if own is None else [((0,), own)]
     return raked(plain, [*kept, *lower, ((1,), up)])
+
+
+def _inside(mine: Levels, totals: Reals) -> Reals:
+    """Fine groups x classes x labels: shares of labels within their group, alike in all classes."""
+    labels = len(mine.rows)
+    rows = np.maximum(mine.rows, TINY)
+    made = np.zeros((mine.fine.size, len(totals), labels))
+    made[mine.fine.of_label, :, np.arange(labels)] = (rows / mine.fine.summed(rows)[mine.fine.of_label])[:, None]
+    return made
 
 
 def _labelled(joint: Reals, mine: Levels, with_class: Reals | None, totals: Reals) -> Reals:
