@@ -88,13 +88,13 @@ TABLES: tuple[Callable[[], Labelled], ...] = (
 )
 TRIED: dict[str, dict[str, Any]] = {
     "as they are": {},
-    "attributes alone 1/10, core 9/20": {
+    "attributes alone 1/10, core 7/20": {
         "ALONE": {True: Fraction(1, 10), False: ALONE_WITHOUT},
-        "CORE": Fraction(9, 20),
+        "CORE": Fraction(7, 20),
     },
-    "attributes alone 1/5, core 7/20": {"ALONE": {True: Fraction(1, 5), False: ALONE_WITHOUT}, "CORE": Fraction(7, 20)},
-    "core 3/10, further attributes 2/5": {"CORE": Fraction(3, 10), "CLASSED": Fraction(2, 5)},
-    "core 1/2, further attributes 1/5": {"CORE": Fraction(1, 2), "CLASSED": Fraction(1, 5)},
+    "attributes alone 1/5, core 1/4": {"ALONE": {True: Fraction(1, 5), False: ALONE_WITHOUT}, "CORE": Fraction(1, 4)},
+    "core 1/5, further attributes 1/2": {"CORE": Fraction(1, 5), "CLASSED": Fraction(1, 2)},
+    "core 2/5, further attributes 3/10": {"CORE": Fraction(2, 5), "CLASSED": Fraction(3, 10)},
     "core of 2": {"MOST": 2},
     "core of 4": {"MOST": 4},
     "2 further attributes": {"ROUNDS": 2},

@@ -104,7 +104,10 @@ class _Table:
 
 
 def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | None, learn: Learn, how: str) -> Finding:
-    """Learn, guess, and count; ``how`` is what he does, as the end of a sentence."""
+    """Learn, guess, and count; ``how`` is what he does, as the end of a sentence.
+
+    His largest belief is not told: it depends on everybody's exact values, also where a release tells none of them.
+    """
     if reason := unlearnable(subject, attack.column):
         raise ParameterError(f"subject cannot be attacked: {reason}")
     column = attack.column or subject.sensitive[0]
@@ -132,7 +135,6 @@ def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | N
         naive=naive,
         control=None if attack.values else _control(attack, subject, learned, table, column, chance),
         limit=limit,
-        worst=float(bets.max()) if bets.size else None,
         figures=allowed(subject.promises, column, len(found.values)) | figures,
         note="the naive guesser reads the groups and does not learn from them",
     )

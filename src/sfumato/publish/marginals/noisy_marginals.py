@@ -27,9 +27,9 @@ from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
 ALONE = {True: Fraction(3, 20), False: Fraction(1, 3)}
 """The part of the budget for attributes alone, with a class and without."""
-CORE = Fraction(2, 5)
+CORE = Fraction(3, 10)
 """The part for the core, if there is a class."""
-CLASSED = Fraction(3, 10)
+CLASSED = Fraction(2, 5)
 """The part for further attributes with the class, if there is one; pairs get the rest."""
 
 
