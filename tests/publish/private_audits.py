@@ -26,7 +26,7 @@ from sfumato.noise import Noisy
 from sfumato.publish import diffgen, looking
 from sfumato.publish.diffgen import noisy_specializer
 from sfumato.publish.diffgen.specialization_scores import score
-from sfumato.publish.marginals.marginal_scores import errors
+from sfumato.publish.marginals.marginal_scores import dependences, errors
 from sfumato.publish.marginals.marginal_scores import told as rows_told
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 from tests.publish.diffgen_tables import CODE, CODES, of_sets, of_tree, table_of
@@ -234,6 +234,9 @@ def step_cases() -> list[Case]:
     plain = errors([np.array([[5]])], [np.array([[5.0]])], [0.0])
     near = np.array([0.0, plain.sensitivity])
     close, wide = replace(plain, values=near), replace(plain, values=near[::-1].copy())
+    moved = dependences([np.zeros((1, 2, 2), np.int64)], [0.0])
+    far = np.array([0.0, moved.sensitivity])
+    across = (replace(moved, values=far), replace(moved, values=far[::-1].copy()))
     moved = rows_told([np.zeros((1, 2, 2), np.int64)], np.zeros((1, 2), np.int64), np.array([[2, 3]]), [0.0])
     apart = (replace(moved, values=np.zeros(2)), replace(moved, values=np.array([moved.sensitivity, 0.0])))
     gini, gain, most = score("gini", 2), score("gain", 2), score("max", 2)
@@ -249,7 +252,8 @@ def step_cases() -> list[Case]:
             1800,
         ),
         step("DiffGen, gain: one choice", (gain.on(first), gain.on(second)), three, 1800),
-        step("marginals: one choice of an attribute", apart, three, 1800),
+        step("marginals: one choice of an attribute of the core", apart, three, 1800),
+        step("marginals: one choice of an attribute", across, three, 1800),
         step("marginals: one choice of a pair", (close, wide), three, 1800),
     ]
 

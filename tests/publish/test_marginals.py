@@ -25,7 +25,7 @@ from sfumato.publish.looking import Mechanisms
 from sfumato.publish.marginals import Marginals, pair_choice
 from sfumato.publish.marginals.binnings import binned
 from sfumato.publish.marginals.coded_levels import levels_of
-from sfumato.publish.marginals.marginal_scores import told
+from sfumato.publish.marginals.marginal_scores import dependence, told
 from sfumato.publish.marginals.noisy_marginals import published
 from sfumato.publish.marginals.rows import MOST, rows_of
 from sfumato.publish.marginals.tree_model import fitted
@@ -204,6 +204,34 @@ def test_told_is_its_definition_and_moves_by_no_more_than_the_heaviest_class(row
         moved = of([*rows, row]).values - found.values
         assert moved.min() >= 0
         assert moved.max() <= found.sensitivity == heaviest
+
+
+@examples(200)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), max_size=14))
+def test_dependence_is_its_definition_and_moves_by_less_than_2(rows):
+    def of(given):
+        table = np.zeros((3, 4, 2), np.int64)
+        for row in given:
+            table[row] += 1
+        return table
+
+    table = of(rows)
+    said = 0.0
+    for g, v, c in product(range(3), range(4), range(2)):
+        n = table[g].sum()
+        said += abs(table[g, v, c] - (table[g, v].sum() * table[g, :, c].sum() / n if n else 0)) / 2
+    assert dependence(table) == pytest.approx(said)
+    for row in product(range(3), range(4), range(2)):
+        assert abs(dependence(of([*rows, row])) - dependence(table)) < 2
+
+
+def test_dependence_nearly_moves_by_2():
+    """The bound is not too wide: a record that is alone with its value and its class, in a large group."""
+    table = np.zeros((1, 2, 2), np.int64)
+    table[0, 0, 0] = 10_000
+    more = table.copy()
+    more[0, 1, 1] = 1
+    assert 1.99 < dependence(more) - dependence(table) < 2
 
 
 # Whole releases.

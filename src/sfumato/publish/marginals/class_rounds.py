@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.data.table import Codes
 from sfumato.publish.marginals.coded_levels import Grouping
-from sfumato.publish.marginals.marginal_scores import told
+from sfumato.publish.marginals.marginal_scores import dependences
 from sfumato.publish.marginals.measured_parts import MeasuredParts
 from sfumato.publish.marginals.measuring import CELLS, Measuring, Reals
 from sfumato.publish.marginals.pair_counts import counts_of
@@ -18,10 +18,10 @@ from sfumato.publish.marginals.tree_model import ClassTable, classed
 ROUNDS = 4
 """No more attributes are measured with the class, beside the core: where each adds to what others tell already, a model
 believes it twice."""
-CHOOSING = {"epsilon": Fraction(1, 4), "rho": Fraction(1, 8)}
-"""The part of a round that chooses."""
 NOISY = 0.25
 """The noise of a typical table may have this part of the rows that it tells apart."""
+PRICE = 0.25
+"""What part of the expected noise of a table is taken off its score."""
 SURER = np.arange(0.5, 6.5, 1.0)
 """Where the certainty of an opinion (a difference of logarithms) is cut into parts."""
 
@@ -35,7 +35,7 @@ def measure_with_class(state: Measuring, parts: MeasuredParts, budget: Fraction)
     """Rounds that each get an even part of the budget; what is left when one stops stays in the purse."""
     rounds = rounds_worth(state, budget)
     share = budget / rounds
-    choosing = share * CHOOSING[state.purse.unit]
+    choosing = share * state.choosing
     for number in range(rounds):
         state.work.advance("measure with the class", number, rounds)
         found = _telling(state, parts, choosing, state.spread(share - choosing, 1))
@@ -55,17 +55,15 @@ def measure_with_class(state: Measuring, parts: MeasuredParts, budget: Fraction)
 
 
 def _telling(state: Measuring, parts: MeasuredParts, choosing: Fraction, noise: float) -> tuple[int, Grouping] | None:
-    """The attribute that tells most about the class among rows of which the model thinks alike; None: stop."""
+    """The attribute, and its groups, that depend on the class most among rows of which the model thinks alike."""
     opinion, many = _opinion(state, parts)
     gone = {one.place for one in state.tables} | set(state.core.places if state.core else ())
     left = [(place, one) for place, level in enumerate(state.levels) if place not in gone for one in level.groupings]
     if not left:
         return None
     counts = [parts.counted(state.coded(place, one), opinion, many) for place, one in left]
-    before = np.zeros((many, state.kinds), np.int64)
-    np.add.at(before, opinion, parts.counts)
-    prices = [state.price(one.size, noise) for _, one in left]
-    at = state.choose(told(counts, before, state.weights, prices), choosing, "choice of an attribute")
+    prices = [PRICE * noise * one.size * (state.kinds - 1) for _, one in left]
+    at = state.choose(dependences(counts, prices), choosing, "choice of an attribute")
     return left[at] if at < len(left) else None
 
 

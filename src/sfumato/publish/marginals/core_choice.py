@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from sfumato.publish.looking import Counts
 from sfumato.publish.marginals.core_table import Core
 from sfumato.publish.marginals.marginal_scores import told
 from sfumato.publish.marginals.measured_parts import MeasuredParts
@@ -17,6 +18,10 @@ MOST = 3
 """No more attributes are in the core."""
 CHOOSING = {"epsilon": Fraction(1, 4), "rho": Fraction(1, 8)}
 """The part that chooses them; the rest counts them."""
+PRICE = 0.05
+"""What part of the expected noise of a table is taken off its score."""
+WEIGHT = 1024
+"""The weight of a row that counts fully in a choice."""
 MOST_CELLS = 2**16
 """No table is a candidate that has more cells."""
 
@@ -46,6 +51,16 @@ def measure_core(state: Measuring, parts: MeasuredParts, budget: Fraction) -> No
     state.said.append(f"{names} in {' x '.join(map(str, sizes))} groups, measured with {state.target}")
 
 
+def _weights(state: Measuring) -> Counts:
+    """Views x classes: what a row weighs in a choice.
+
+    In the first view the rows of the largest class weigh as much as all others together, in the second each weighs the
+    root of that share: so choices see a rare class, and not only that.
+    """
+    even = np.minimum(1.0, state.others / np.maximum(state.totals, 1.0))
+    return np.asarray(np.maximum(np.rint(WEIGHT * np.stack([even, np.sqrt(even)])), 1), np.int64)
+
+
 def _telling(
     state: Measuring, parts: MeasuredParts, chosen: Sequence[int], share: Fraction, noise: float
 ) -> int | None:
@@ -61,7 +76,7 @@ def _telling(
         return None
     each = np.arange(parts.count, dtype=np.int32)
     counts = [parts.counted(state.coded(place, state.levels[place].fine), each, parts.count) for place in left]
-    prices = [state.price(cells * sizes[place], noise) for place in left]
-    scores = told(counts, parts.counts, state.weights, prices)
+    prices = [PRICE * noise * cells * sizes[place] * (state.kinds - 1) for place in left]
+    scores = told(counts, parts.counts, _weights(state), prices)
     at = state.choose(scores, share, "choice of an attribute of the core")
     return left[at] if at < len(left) else None

@@ -30,6 +30,24 @@ def told(tables: Sequence[Counts], before: Counts, weights: Counts, prices: Sequ
     return Scores(values=values, sensitivity=float(heaviest), monotonic=True)
 
 
+def dependence(table: Counts) -> float:
+    """Groups x values x classes: how many rows would have to move for values and classes to be independent in a group.
+
+    It is half of Σ |n_gvc - n_gv n_gc / n_g|. Let a record of group g be added whose value and class are those of
+    shares x and y of the n rows of the group. The addends of its cell, of the rest of its row, of the rest of its
+    column and of all others each move by (1 - x)(1 - y) n / (n + 1) in sum, so the half of all moves by less than 2.
+    """
+    rows, columns = table.sum(axis=2, keepdims=True), table.sum(axis=1, keepdims=True)
+    total = np.maximum(table.sum(axis=(1, 2), keepdims=True), 1)
+    return float(np.abs(table - rows * (columns / total)).sum() / 2)
+
+
+def dependences(tables: Sequence[Counts], prices: Sequence[float]) -> Scores:
+    """Dependence less a public price, and last the score of stopping, which is 0."""
+    found = [dependence(one) - min(price, LARGEST) for one, price in zip(tables, prices, strict=True)]
+    return Scores(values=np.array([*found, 0.0]), sensitivity=2.0 + MARGIN, monotonic=False)
+
+
 def errors(counts: Sequence[Counts], said: Sequence[Reals], prices: Sequence[float]) -> Scores:
     """How far counts are from what a public model says, cell by cell, less a public price; last the score of stopping.
 

@@ -22,15 +22,11 @@ from sfumato.publish.noisy_table import PrivateTable
 
 Reals = NDArray[np.float64]
 CHOOSING = {"epsilon": Fraction(2, 5), "rho": Fraction(1, 8)}
-"""The part of the budget of all pairs that chooses them."""
+"""The part of a round, or of all pairs, that chooses what is measured."""
 COUNTED = Fraction(1, 10)
 """The part of what is spent on attributes alone that counts the rows of every class."""
 SURE = 3.0
 """A group of labels has so many deviations of its noise, at least."""
-WEIGHT = 1024
-"""The weight of a row that counts fully in a choice by classes."""
-PRICE = 0.05
-"""What part of the expected noise of a table with the class is taken off its score."""
 CELLS = 20
 """So many cells a table typically has: by it the number of rounds is chosen."""
 PAIRED = 0.5
@@ -70,7 +66,7 @@ class Measuring:
 
     @property
     def choosing(self) -> Fraction:
-        """The part of the budget of pairs that chooses them."""
+        """The part of a round, or of all pairs, that chooses."""
         return CHOOSING[self.purse.unit]
 
     @property
@@ -145,20 +141,6 @@ class Measuring:
     def others(self) -> float:
         """Rows that are not of the largest class."""
         return float(self.totals.sum() - self.totals.max(initial=0.0))
-
-    @property
-    def weights(self) -> Counts:
-        """Views x classes: what a row weighs in a choice.
-
-        In the first view the rows of the largest class weigh as much as all others together, in the second each weighs
-        the root of that share: so choices see a rare class, and not only that.
-        """
-        even = np.minimum(1.0, self.others / np.maximum(self.totals, 1.0))
-        return np.asarray(np.maximum(np.rint(WEIGHT * np.stack([even, np.sqrt(even)])), 1), np.int64)
-
-    def price(self, cells: int, noise: float) -> float:
-        """How many rows more a table of so many cells, with such noise, must tell the class of."""
-        return PRICE * noise * cells * (self.kinds - 1)
 
     def pairs_worth(self, budget: Fraction) -> int:
         """How many pairs can be measured before noise covers a part of the rows."""
