@@ -19,6 +19,7 @@ LONG = (
     "bottom_up",
     "diffgen",
     "diffgen_constants",
+    "marginal_constants",
     "private_tables",
     "questions",
     "comparison",

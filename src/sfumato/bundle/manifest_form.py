@@ -196,7 +196,8 @@ _NOISY: Mapping[str, Form] = MappingProxyType(
                     ),
                 ),
                 "steps": Listed(of=SENTENCE),
-            }
+            },
+            optional={"classes": Mapped(of=NUMBER)},
         ),
         "search": Mapped(of=Either((NUMBER, NAME))),
         "attacks": Listed(of=ATTACK, most=0),

@@ -15,11 +15,13 @@ SMALLEST = 1e-12
 
 def noise_told(manifest: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], check: Callable[..., Any]) -> Any:
     """Where a column was measured by itself, its deviations are those of the noise that its parts of the ledger buy."""
+    recoding = manifest["recoding"]
+    stated = [(name, f"marginal of {name}", one.get("deviations", {})) for name, one in recoding["columns"].items()]
+    stated.append(("the class", "rows of every class", recoding.get("classes", {})))
     wrong = []
-    for name, column in manifest["recoding"]["columns"].items():
-        bought = [1 / variance(part) for part in parts if part["what"] == f"marginal of {name}"]
-        told = set(column.get("deviations", {}).values())
-        if bought and any(not isclose(one, sum(bought) ** -0.5, rel_tol=1e-6) for one in told):
+    for name, what, told in stated:
+        bought = [1 / variance(part) for part in parts if part["what"] == what]
+        if bought and any(not isclose(one, sum(bought) ** -0.5, rel_tol=1e-6) for one in told.values()):
             wrong.append(name)
     detail = f"not that of the ledger: {', '.join(wrong)}" if wrong else "as the ledger buys it"
     return check(what="noise of the published labels", holds=not wrong, detail=detail)

@@ -180,7 +180,7 @@ def _labels(
         cells = table.frame[name].cast(pl.String)
         found = set(cells.drop_nulls().unique().to_list())
         if role == "target":
-            beyond = sorted(found - set(domains["target"]["values"]))
+            beyond = sorted((found | set(manifest["recoding"].get("classes", {}))) - set(domains["target"]["values"]))
         else:
             stated = manifest["recoding"]["columns"][name]
             known = allowed(domains["columns"][name])

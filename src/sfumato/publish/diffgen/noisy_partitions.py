@@ -50,7 +50,8 @@ def released(search: Search, table: PrivateTable, *, whole: bool, inner: Fractio
         errors=tuple(
             Errors(column=one.name, labels=labels, deviation=_deviation(keys, len(labels), noisy, len(table.classes)))
             for one, (labels, keys, _) in zip(table.attributes, shown, strict=True)
-        ),
+        )
+        + _class_errors(table, noisy, parts.count),
     )
 
 
@@ -76,6 +77,14 @@ def _inner(search: Search, amount: Fraction) -> dict[int, Noisy]:
     found = search.mechanisms.count(inner_counts(parts.counts, parts.parents, step), cost)
     search.purse.pay(cost)
     return {step: found}
+
+
+def _class_errors(table: PrivateTable, noisy: Noisy, groups: int) -> tuple[Errors, ...]:
+    """The same for the rows of every class: those of all groups together."""
+    if table.target_name is None:
+        return ()
+    deviation = np.full(len(table.classes), np.sqrt(groups * noisy.variance))
+    return (Errors(column=table.target_name, labels=table.classes, deviation=deviation),)
 
 
 def _deviation(keys: NDArray[np.int32], labels: int, noisy: Noisy, classes: int) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from sfumato.publish.marginals.core_table import Core
 from sfumato.publish.marginals.pair_counts import Coded, counts_of
 from sfumato.publish.marginals.shrinking import TINY, mean_of, nearest
 from sfumato.publish.marginals.tree_model import ClassTable, Edge
-from sfumato.publish.noisy_table import PrivateTable
+from sfumato.publish.noisy_table import Errors, PrivateTable
 
 Reals = NDArray[np.float64]
 CHOOSING = {"epsilon": Fraction(2, 5), "rho": Fraction(1, 8)}
@@ -108,6 +108,14 @@ class Measuring:
         if self.kinds > 1:
             counts = np.asarray(self.table.counts.root(self.table.figures).total())
             self.alone[-1].append(self.count(counts, classes, "rows of every class"))
+
+    @property
+    def class_errors(self) -> list[Errors]:
+        """How noisy the rows of every class are; what other tables say about them only lowers that."""
+        if self.kinds < 2 or self.table.target_name is None:
+            return []
+        deviation = np.full(self.kinds, sqrt(mean_of(self.alone[-1])[1]))
+        return [Errors(column=self.table.target_name, labels=self.table.classes, deviation=deviation)]
 
     def settle(self) -> list[tuple[Reals, float]]:
         """What all tables say: the rows of every class are kept, the noisy counts of every attribute are given."""

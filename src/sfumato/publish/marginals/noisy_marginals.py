@@ -110,7 +110,7 @@ def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
             "groups": len(counts),
             "rows that each drawn row stands for": stands,
         },
-        errors=tuple(one.errors for one in found.levels),
+        errors=(*(one.errors for one in found.levels), *found.class_errors),
     )
 
 

@@ -156,7 +156,7 @@ def _picture(name: str, found: tuple[tuple[str, int], ...], deviations: Mapping[
         f"{words} {count(each)}" + ("" if margin is None else f" ± {number(margin, digits=2)}")
         for (words, each, _), margin in zip(parts, margins, strict=True)
     )
-    heads = ("rows", "share") if deviations is None else ("rows", "95 % noise")
+    heads = ("rows", "share") if deviations is None else ("rows", "noise")
     return Picture(svg=bars(rows, heads=heads), words=f"{label(name)}, noisy: {told}.")
 
 

@@ -41,10 +41,15 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
         marks=tuple(manifest["marks"]),
         paid=manifest.get("paid") is not None,
         columns=tuple((name, _counted(rows, name, counts)) for name in rows.columns if name != counts),
-        deviations={
-            name: one["deviations"] for name, one in manifest["recoding"]["columns"].items() if "deviations" in one
-        },
+        deviations=_deviations(manifest),
     )
+
+
+def _deviations(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
+    """How noisy the counts of labels are, by column, the class among them."""
+    recoding = manifest["recoding"]
+    found = {name: one["deviations"] for name, one in recoding["columns"].items() if "deviations" in one}
+    return found | ({manifest["domains"]["target"]["name"]: recoding["classes"]} if "classes" in recoding else {})
 
 
 def _counted(rows: pl.DataFrame, name: str, counts: str | None) -> tuple[tuple[str, int], ...]:

@@ -23,6 +23,7 @@ def manifest(made: PrivateRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; ``files`` has the data file's name and digest."""
     ((data, digest),) = files.items()
     target = made.domains.get("target")
+    noise = {one.column: dict(zip(one.labels, one.deviation.tolist(), strict=True)) for one in made.outcome.errors}
     roles = dict.fromkeys(made.outcome.columns, "quasi") | ({target["name"]: "target"} if target else {})
     columns = [{"name": n, "role": roles.get(n, COUNT), "type": _kind(made.rows, n)} for n in made.rows.columns]
     return {
@@ -34,9 +35,10 @@ def manifest(made: PrivateRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "recoding": {
             "algorithm": made.algorithm,
             "why": made.why,
-            "columns": _recoded(made),
+            "columns": _recoded(made, noise),
             "steps": list(made.outcome.steps),
-        },
+        }
+        | ({"classes": noise[target["name"]]} if target and target["name"] in noise else {}),
         "search": dict(made.outcome.effort),
         "attacks": [],
         "versions": versions("numpy", "polars", "opendp"),
@@ -47,10 +49,9 @@ def _kind(rows: pl.DataFrame, name: str) -> str:
     return "integer" if rows[name].dtype.is_integer() else "text"
 
 
-def _recoded(made: PrivateRelease) -> dict[str, Any]:
+def _recoded(made: PrivateRelease, noise: Mapping[str, dict[str, float]]) -> dict[str, Any]:
     """The labels of each column, how noisy their counts are and, where a value always reads alike, its rule."""
     found: dict[str, Any] = {}
-    noise = {one.column: dict(zip(one.labels, one.deviation.tolist(), strict=True)) for one in made.outcome.errors}
     for place, (name, labels) in enumerate(zip(made.outcome.columns, made.outcome.labels, strict=True)):
         found[name] = {"labels": dict.fromkeys(labels, 0.0)}
         cut = made.outcome.cut[place] if made.outcome.cut else None
