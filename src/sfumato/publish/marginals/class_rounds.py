@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -36,9 +37,10 @@ def measure_with_class(state: Measuring, parts: MeasuredParts, budget: Fraction)
     rounds = rounds_worth(state, budget)
     share = budget / rounds
     choosing = share * state.choosing
+    every = [(place, one) for place, level in enumerate(state.levels) for one in level.groupings]
     for number in range(rounds):
         state.work.advance("measure with the class", number, rounds)
-        found = _telling(state, parts, choosing, state.spread(share - choosing, 1))
+        found = _telling(state, parts, every, choosing, state.spread(share - choosing, 1))
         if found is None:
             return
         place, fine = found
@@ -54,11 +56,17 @@ def measure_with_class(state: Measuring, parts: MeasuredParts, budget: Fraction)
         state.said.append(f"{name} in {one[2]} groups, measured with {target}")
 
 
-def _telling(state: Measuring, parts: MeasuredParts, choosing: Fraction, noise: float) -> tuple[int, Grouping] | None:
+def _telling(
+    state: Measuring,
+    parts: MeasuredParts,
+    every: Sequence[tuple[int, Grouping]],
+    choosing: Fraction,
+    noise: float,
+) -> tuple[int, Grouping] | None:
     """The attribute, and its groups, that depend on the class most among rows of which the model thinks alike."""
     opinion, many = _opinion(state, parts)
     gone = {one.place for one in state.tables} | set(state.core.places if state.core else ())
-    left = [(place, one) for place, level in enumerate(state.levels) if place not in gone for one in level.groupings]
+    left = [(place, one) for place, one in every if place not in gone]
     if not left:
         return None
     counts = [parts.counted(state.coded(place, one), opinion, many) for place, one in left]

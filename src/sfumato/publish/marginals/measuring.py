@@ -53,6 +53,8 @@ class Measuring:
     """For every attribute, and last the class, its noisy counts with their variances."""
     levels: list[Levels] = field(default_factory=list)
     """Every attribute with its groups."""
+    means: list[tuple[Reals, float]] = field(default_factory=list)
+    """For every attribute, what its own counts say together, with the variance."""
     totals: Reals = field(default_factory=lambda: np.zeros(0))
     """Rows of every class."""
     core: Core | None = None
@@ -108,6 +110,7 @@ class Measuring:
         if self.kinds > 1:
             counts = np.asarray(self.table.counts.root(self.table.figures).total())
             self.alone[-1].append(self.count(counts, classes, "rows of every class"))
+        self.settle()
 
     @property
     def class_errors(self) -> list[Errors]:
@@ -117,8 +120,8 @@ class Measuring:
         deviation = np.full(self.kinds, sqrt(mean_of(self.alone[-1])[1]))
         return [Errors(column=self.table.target_name, labels=self.table.classes, deviation=deviation)]
 
-    def settle(self) -> list[tuple[Reals, float]]:
-        """What all tables say: the rows of every class are kept, the noisy counts of every attribute are given."""
+    def settle(self) -> None:
+        """What all tables say: the rows of every class, and the noisy counts of every attribute."""
         means = [mean_of(one) for one in self.alone]
         total = max(float(mean_of([(np.array(m.sum()), v * m.size) for m, v in means])[0]), 0.0)
         if self.kinds > 1:
@@ -127,22 +130,22 @@ class Measuring:
             self.totals = nearest(mean_of([means[-1], *sums])[0][:, None], np.array([total]))[:, 0]
         else:
             self.totals = np.array([total])
-        return means[: len(self.bins)]
+        self.means = means[: len(self.bins)]
 
     def gather(self, later: float, pairs: Fraction) -> None:
         """Labels into groups: by their own noise, by that of tables with the class to come, and by that of pairs."""
-        found, total = self.settle(), float(self.totals.sum())
+        total = float(self.totals.sum())
         measuring = pairs * (1 - self.choosing)
         noise = self.spread(measuring, self.pairs_worth(measuring))
         coarse = sqrt(noise * total * self.kinds / GATHERED)
         self.levels = [
             levels_of(bins, noisy, variance, total, fine=SURE * min(sqrt(variance), later), coarse=coarse)
-            for bins, (noisy, variance) in zip(self.bins, found, strict=True)
+            for bins, (noisy, variance) in zip(self.bins, self.means, strict=True)
         ]
 
     def recount(self) -> None:
         """The same groups with newer counts."""
-        for one, (noisy, variance) in zip(self.levels, self.settle(), strict=True):
+        for one, (noisy, variance) in zip(self.levels, self.means, strict=True):
             one.recount(noisy, variance, float(self.totals.sum()))
 
     @property

@@ -120,7 +120,6 @@ def _measured(state: Measuring, wanted: Collection[Pair] | None) -> None:
     state.measure_alone(whole * ALONE[classes])
     if classes:
         pairs = whole * (1 - ALONE[classes] - CORE - CLASSED)
-        state.settle()
         state.gather(state.spread(whole * CLASSED, rounds_worth(state, whole * CLASSED)), pairs)
         parts = MeasuredParts(state.table.counts.root(state.table.figures))
         measure_core(state, parts, whole * CORE)
