@@ -6,7 +6,7 @@ rows are gathered, so that the noise of such tables stays small. Noisy counts de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -53,31 +53,29 @@ def binned(place: int, attribute: Attribute, most: int) -> Bins:
 
 def _level(tree: Taxonomy, most: int) -> Codes:
     """For each leaf its node on the deepest level that has few enough; a leaf that lies higher reads as itself."""
-    depth, nodes = _depths(tree), tree.leaf
-    for deepest in range(int(depth.max()), 1, -1):
+    nodes = tree.leaf
+    for nodes in _climbs(tree, tree.leaf):
         if len(np.unique(nodes)) <= most:
             break
-        nodes = np.where(depth[nodes] >= deepest, tree.parent[nodes], nodes)
     return nodes
 
 
-def _depths(tree: Taxonomy) -> Codes:
-    """How far each node lies below the root."""
+def _climbs(tree: Taxonomy, nodes: Codes) -> Iterator[Codes]:
+    """Nodes as they are on every level, the deepest first, down to the one below the root."""
     depth = np.zeros(len(tree.labels), np.int32)
     for node, above in enumerate(tree.parent.tolist()):
         depth[node] = 0 if above < 0 else depth[above] + 1
-    return depth
+    for most in range(int(depth[nodes].max(initial=0)), 0, -1):
+        nodes = np.where(depth[nodes] > most, tree.parent[nodes], nodes)
+        yield nodes
 
 
 def steps_of(bins: Bins) -> list[Codes]:
     """Groups of labels that the domain alone makes: levels of a tree; of a number, 1, 2, 4, 8 and 16 neighbours."""
     if bins.attribute.tree is None:
         return [np.arange(bins.size, dtype=np.int32) // wide for wide in (1, 2, 4, 8, 16)]
-    depth, nodes, found = _depths(bins.attribute.tree), bins.nodes, list[Codes]()
-    for most in range(int(depth[nodes].max(initial=0)), 0, -1):
-        nodes = np.where(depth[nodes] > most, bins.attribute.tree.parent[nodes], nodes)
-        found.append(np.unique(nodes, return_inverse=True)[1].reshape(-1).astype(np.int32))
-    return found
+    levels = _climbs(bins.attribute.tree, bins.nodes)
+    return [np.unique(nodes, return_inverse=True)[1].reshape(-1).astype(np.int32) for nodes in levels]
 
 
 def _starts(cells: int, most: int) -> NDArray[np.int64]:
