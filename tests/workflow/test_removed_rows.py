@@ -130,6 +130,14 @@ def test_for_every_algorithm_that_removes_rows(algorithm: str, tmp_path: Path):
     assert alike(plan(hierarchy, **ALGORITHMS[algorithm]), [table(values, one) for one in removed], tmp_path) == 3
 
 
+@pytest.mark.parametrize("algorithm", ["k-optimize", "local"])
+def test_limits_that_a_removed_row_exceeds(algorithm: str, tmp_path: Path):
+    """Sizes of boxes follow from the declared range, whether or not a removed row lies beyond it."""
+    hierarchy, values, removed = KINDS["intervals that clamp"]
+    asked = plan(hierarchy, **{**ALGORITHMS[algorithm], "max_suppressed": 0.1})
+    assert alike(asked, [table(values, one) for one in removed], tmp_path) == 3
+
+
 def test_every_other_algorithm_removes_no_row():
     assert {*ALGORITHMS, *KEEPING} == {"auto", *catalog().solving("table")}
     hierarchy, values, removed = KINDS["intervals of a declared range"]

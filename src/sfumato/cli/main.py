@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
-from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -29,12 +25,10 @@ from sfumato.cli import (
     verify,
 )
 from sfumato.cli.show import json_text
-from sfumato.ground.deferring import STOPS
+from sfumato.cli.stopping import STOPPED, stoppable
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
-from sfumato.ground.scratch import close_all
 from sfumato.version import __version__
 
-_STOPPED = "interrupted; nothing was left half-written"
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 """What typer raises where a command line is not understood; its options may stand in any of its subclasses."""
 
@@ -47,7 +41,7 @@ def _interruptible(verb: Callable[..., None]) -> Callable[..., None]:
         try:
             verb(*arguments, **options)
         except KeyboardInterrupt:
-            raise Interrupted(_STOPPED) from None
+            raise Interrupted(STOPPED) from None
 
     return run
 
@@ -104,15 +98,15 @@ def root(
 def main() -> None:
     """Run a command; every refusal is one message and an exit code."""
     try:
-        with _stoppable():
+        with stoppable():
             code = app(standalone_mode=False)
             if code == EXIT_INTERRUPTED:  # stopped before a command had begun
-                raise Interrupted(_STOPPED)
+                raise Interrupted(STOPPED)
         sys.exit(code or 0)
     except SfumatoError as error:
         _refuse(str(error), error.exit_code)
     except KeyboardInterrupt:
-        _refuse(_STOPPED, EXIT_INTERRUPTED)
+        _refuse(STOPPED, EXIT_INTERRUPTED)
     except _UsageError as error:
         if "--json" not in sys.argv:
             error.show()
@@ -121,29 +115,6 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_BAD_INPUT)
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """A request to end (SIGTERM, SIGHUP) is heard like Ctrl-C, unless whoever started the program wants it ignored."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    asked = [number for number in STOPS if signal.getsignal(number) == signal.SIG_DFL]
-    for number in asked:
-        signal.signal(number, _stop)
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Interrupted(_STOPPED) from None
-    finally:
-        close_all()
-        for number in asked:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _refuse(message: str, code: int) -> NoReturn:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.describe.domains import Numbers
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.publish.problem import Problem
 from sfumato.utility.view import Reals
@@ -26,10 +27,11 @@ def ranks(problem: Problem, column: int) -> NDArray[np.int64]:
 
 def spans(hierarchy: Hierarchy, numbers: Reals) -> Callable[[int, int], float]:
     """How much of the domain lies from one number to another (by code): a width, or so many values."""
-    known = numbers[~np.isnan(numbers)]
-    whole = bool((known == np.floor(known)).all()) and len(known) > 0
+    if isinstance(hierarchy.declared, Numbers):  # rows beyond the limits must not change what the others lose
+        numbers = np.clip(numbers, hierarchy.declared.low, hierarchy.declared.high)
     if hierarchy.continuous:
         return lambda low, high: float(numbers[high] - numbers[low])
-    if whole and known.max() - known.min() + 1 <= hierarchy.total:
+    known = numbers[~np.isnan(numbers)]
+    if (known == np.floor(known)).all() and len(known) and known.max() - known.min() + 1 <= hierarchy.total:
         return lambda low, high: float(numbers[high] - numbers[low] + 1)
     return lambda low, high: float(((known >= numbers[low]) & (known <= numbers[high])).sum())

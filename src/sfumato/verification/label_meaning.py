@@ -69,8 +69,8 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
     for label, size in sizes.items():
         said = told.get(label)
         near = said is None or isclose(size, said, rel_tol=1e-9, abs_tol=1e-9)
-        counted = leaf and _BOX.fullmatch(label) and said is not None and leaf < size <= said
-        if not near and not counted:  # values beyond declared limits are counted one by one
+        counted = leaf and _BOX.fullmatch(label) and said is not None and leaf <= size <= said
+        if not near and not counted:  # what lies beyond declared limits has no size
             wrong.append(f"size {size:g} of {label}")
     return wrong
 

@@ -12,6 +12,8 @@ from sfumato.bundle.manifest import plain
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.ground.work import Work
 
+_HIDDEN = "made, and refutes no claim; its figures depend on exact values that the release does not show"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Audit:
@@ -41,9 +43,17 @@ class Audit:
         return tuple(one for one in self.findings if not one.beyond and one.risk_interval[0] > max_risk)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """As the manifest has it."""
-        found: list[dict[str, Any]] = plain([one.to_json() for one in self.findings])
-        return found
+        """All findings, for programs."""
+        return _plain(self.findings)
+
+    def stated(self) -> dict[str, Any]:
+        """What a manifest states: figures that depend on values the release hides are left to the steward's report.
+
+        A claim that was refuted is stated all the same: the plan has accepted that, and readers must know.
+        """
+        hidden = {one.attack: _HIDDEN for one in self.findings if one.exact and one not in self.refuted}
+        told = [one for one in self.findings if one.attack not in hidden]
+        return {"attacks": _plain(told), "attacks_not_made": {**self.skipped, **hidden}}
 
     def refuse(self, max_risk: float | None, accept: Sequence[str] = ()) -> None:
         """Refuse what gives away too much, or breaks a claim; the named attacks may refute one."""
@@ -58,6 +68,11 @@ class Audit:
                 f"({low:.1%} to {high:.1%}); ask for a stronger model, fewer quasi-identifiers, or allow more. "
                 "Nothing was written"
             )
+
+
+def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = plain([one.to_json() for one in findings])
+    return found
 
 
 def over(work: Work, seconds: float) -> str:

@@ -159,6 +159,8 @@ class Finding:
     """What a reader should know."""
     beyond: bool = False
     """Whether the adversary is given more than others are taken to know: told, and no limit is held against it."""
+    exact: bool = False
+    """Whether its figures depend on exact values that the release does not show; then only the steward sees them."""
 
     @property
     def baseline(self) -> Rate:

@@ -104,10 +104,7 @@ class _Table:
 
 
 def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | None, learn: Learn, how: str) -> Finding:
-    """Learn, guess, and count; ``how`` is what he does, as the end of a sentence.
-
-    His largest belief is not told: it depends on everybody's exact values, also where a release tells none of them.
-    """
+    """Learn, guess, and count; ``how`` is what he does, as the end of a sentence."""
     if reason := unlearnable(subject, attack.column):
         raise ParameterError(f"subject cannot be attacked: {reason}")
     column = attack.column or subject.sensitive[0]
@@ -137,6 +134,7 @@ def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | N
         limit=limit,
         figures=allowed(subject.promises, column, len(found.values)) | figures,
         note="the naive guesser reads the groups and does not learn from them",
+        exact=subject.groups is None,
     )
 
 

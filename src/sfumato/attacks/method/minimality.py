@@ -165,6 +165,7 @@ class Minimality:
                 "classes": float(len(views[0].found.counts)),
             },
             note="a trial is a bet on somebody whose value is believed more firmly than the release allows",
+            exact=True,
         )
 
     def _control(self, subject: Subject, column: str, made: _Bets, values: tuple[str, ...]) -> Rate | None:

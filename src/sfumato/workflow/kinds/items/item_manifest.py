@@ -42,8 +42,7 @@ def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
             **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
             "columns": {one.name: _public(one) for one in made.recoded},
         },
-        "attacks": made.audit.to_json(),
-        "attacks_not_made": dict(made.audit.skipped),
+        **made.audit.stated(),
         "versions": versions("numpy", "numba", "polars"),
     }
 

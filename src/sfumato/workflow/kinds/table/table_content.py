@@ -43,6 +43,8 @@ def exact_facts(made: TableRelease) -> ReportFacts:
         utility=utility_facts(made.utility, made.plan.metric),
         effort=dict(made.outcome.effort),
         trail=made.outcome.trail,
+        findings=made.audit.findings,
+        skipped_attacks=made.audit.skipped,
     )
 
 

@@ -1,0 +1,54 @@
+"""Requests to stop that arrive inside compiled code are neither lost nor mistaken for an error."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+import pytest
+
+from sfumato.cli.stopping import stoppable
+from sfumato.ground.errors import Interrupted
+
+
+class _Deaf:
+    """Its end is asked to stop, and Python drops what a finalizer raises: what compiled code does in callbacks."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+def _busy() -> None:
+    _Deaf()
+    time.sleep(30)
+
+
+def _turned() -> None:
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt:
+        raise TypeError("'<unprintable str object>' is not a Polars data type") from None
+
+
+def test_a_dropped_request_is_made_again(capfd: pytest.CaptureFixture[str]):
+    with pytest.raises(Interrupted), stoppable():
+        _busy()
+    assert capfd.readouterr().err == ""
+
+
+def test_an_error_after_a_request_is_the_stop():
+    with pytest.raises(Interrupted), stoppable():
+        _turned()
+
+
+def test_an_error_without_a_request_stays_itself():
+    with pytest.raises(TypeError), stoppable():
+        raise TypeError("a mistake")
+
+
+def test_everything_is_put_back():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)], sys.unraisablehook
+    with stoppable():
+        assert signal.getsignal(signal.SIGTERM) is not before[0][1]
+    assert ([signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)], sys.unraisablehook) == before
