@@ -8,12 +8,9 @@ from typing import Any
 import altair as alt
 
 from measure import table, timed
-from papers.diffgen_adult import TREES, Domains, declared, domains, private
 from pictures import TONES, Line, Panel, panel, save
-from sfumato.datasets.synthetic_census import census_hierarchies
-from sfumato.datasets.uci_adult import adult_folder
-from sfumato.describe.paths import read_hierarchy
 from sfumato.ground.work import Work
+from sfumato.papers.diffgen_trial import Domains, domains, private
 from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.noisy_table import PrivateTable
 from top_down import CLASS, people
@@ -24,28 +21,11 @@ STEPS = (5, 10, 15, 20)
 Point = tuple[float, float]
 DROPPED = "native-country"
 """Thirteen attributes are left."""
-RANGES = {
-    "age": (15.0, 95.0, 1.0),
-    "fnlwgt": (0.0, 1_500_000.0, 10_000.0),
-    "education-num": (1.0, 20.0, 1.0),
-    "capital-gain": (0.0, 100_000.0, 500.0),
-    "capital-loss": (0.0, 5_000.0, 100.0),
-    "hours-per-week": (1.0, 100.0, 1.0),
-}
 ASKED = {
     "max": DiffGen(epsilon=1, specializations=15, score="max"),
     "gini": DiffGen(epsilon=1, specializations=15, score="gini"),
     "gini, auto": DiffGen(epsilon=1),
 }
-
-
-def given(names: list[str]) -> Domains:
-    """The trees and ranges of the thesis, or those of the bundled census."""
-    folder = adult_folder()
-    if folder is not None and (folder / TREES).exists():
-        return domains(folder, names)
-    files = census_hierarchies()
-    return {name: RANGES.get(name) or declared(read_hierarchy(files[name]), name) for name in names}
 
 
 def seconds(asked: DiffGen, one: PrivateTable) -> tuple[float, int]:
@@ -118,7 +98,7 @@ def main() -> str:
     """Tables and the picture: the search and the noise, not the reading."""
     base = people()
     names = [name for name in base.frame.columns if name not in (CLASS, DROPPED)]
-    domains_ = given(names)
+    domains_ = domains(names)
     records, first = by_records(base, names, domains_)
     one = private(base.times(SIZES[0]).frame, domains_)
     attributes, second = by_attributes(one)

@@ -32,12 +32,10 @@ LONG = (
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (
-    "papers.lkc_adult",
-    "papers.bottom_up_adult",
-    "papers.diffgen_adult",
+    "papers.bottom_up_paper",
+    "papers.thesis",
     "papers.marginals_adult",
     "papers.mixed_health",
-    "papers.trajectories",
 )
 """The experiments of the papers."""
 BY_HAND = ("before_after",)
@@ -51,10 +49,15 @@ PICTURES = {
     "comparison": ("loss-against-k",),
     "cost": ("cost",),
     "itemsets": ("trajectory-cost",),
-    "papers.lkc_adult": ("lkc-adult",),
-    "papers.bottom_up_adult": ("bottom-up-adult",),
-    "papers.diffgen_adult": ("diffgen-adult",),
-    "papers.trajectories": ("trajectory-city", "trajectory-metro"),
+    "papers.bottom_up_paper": ("bottom-up-adult",),
+    "papers.thesis": (
+        "lkc-blood",
+        "lkc-adult",
+        "trajectory-city",
+        "trajectory-metro",
+        "diffgen-adult",
+        "diffgen-compared",
+    ),
 }
 """What the benchmarks draw, in the docs' folder of pictures."""
 

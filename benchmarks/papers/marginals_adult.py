@@ -16,11 +16,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 import polars as pl
 
-import sfumato as sf
 from measure import table, timed
-from papers.diffgen_adult import CLASS, CLASSES, TRAINING, TREES, behind, domains, private
-from sfumato.datasets.uci_adult import adult_folder
 from sfumato.ground.work import Work
+from sfumato.papers.diffgen_trial import CLASSES, behind, domains, private
+from sfumato.papers.inputs import CLASS, adult_data
 from sfumato.publish.marginals import Marginals
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
@@ -146,13 +145,13 @@ def diffprivlib_learners(train: pl.DataFrame, test: pl.DataFrame, given: Mapping
 
 def main() -> str:
     """The tables, or nothing where Adult is not there."""
-    folder = adult_folder()
-    if folder is None or not (folder / TREES).exists():
+    data = adult_data()
+    if data.folder is None:
         return ""
     warnings.simplefilter("ignore")
-    frame = sf.datasets.adult(folder=folder)
-    given = domains(folder, [name for name in frame.columns if name != CLASS])
-    parts = frame[:TRAINING], frame[TRAINING:]
+    frame = data.frame
+    given = domains([name for name in frame.columns if name != CLASS])
+    parts = frame[: data.training], frame[data.training :]
     train, test = (private(one, given) for one in parts)
     heads = ["epsilon", *learners([]), "aim", "measured with the class", "CPU of a release"]
     said = [

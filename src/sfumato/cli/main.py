@@ -22,6 +22,7 @@ from sfumato.cli import (
     profile,
     query,
     release,
+    reproduce,
     verify,
 )
 from sfumato.cli.show import json_text
@@ -64,6 +65,7 @@ for verb in (
     dimensions.dimensions,
     query.query,
     audit_noise.audit_noise,
+    reproduce.reproduce,
     catalog.models,
     catalog.algorithms,
     catalog.metrics,

@@ -5,10 +5,23 @@
 3
 """
 
+from sfumato.datasets.synthetic_blood import blood, blood_hierarchy
 from sfumato.datasets.synthetic_census import census, census_hierarchies
 from sfumato.datasets.synthetic_city import city
+from sfumato.datasets.synthetic_icu import icu
 from sfumato.datasets.synthetic_metro import metro
 from sfumato.datasets.synthetic_patients import patients, patients_hierarchies
 from sfumato.datasets.uci_adult import adult
 
-__all__ = ["adult", "census", "census_hierarchies", "city", "metro", "patients", "patients_hierarchies"]
+__all__ = [
+    "adult",
+    "blood",
+    "blood_hierarchy",
+    "census",
+    "census_hierarchies",
+    "city",
+    "icu",
+    "metro",
+    "patients",
+    "patients_hierarchies",
+]

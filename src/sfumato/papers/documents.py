@@ -1,0 +1,152 @@
+"""Every table and figure of the five documents, and what became of it."""
+
+from __future__ import annotations
+
+from sfumato.ground.errors import PlanError, nearest
+from sfumato.papers.exhibit import Document, drawing, missing, runs, tested
+
+_LINKAGE = "tests/golden/test_g01_linkage.py"
+_LKC = "tests/golden/test_g02_g03.py"
+_PATHS = "tests/golden/test_g04_trajectories.py"
+_GRADED = "tests/golden/test_g10_graded.py"
+_DIFFGEN = "tests/publish/test_diffgen.py"
+_JOINT = "joint releases of several organisations"
+_TWO = "differential privacy across two organisations"
+_TREES = "published decision trees and pseudo-data"
+_MAPPING = "graded grouping across organisations, with its mapping table"
+_RULES = "association rules on transformed data"
+
+TEXTBOOK = Document(
+    key="textbook",
+    title="Aggarwal, Data Mining: The Textbook, chapter 20 (document 000)",
+    exhibits=(
+        tested("table 20.1", "a table with diseases", _LINKAGE),
+        tested("table 20.2", "a voter registration roll", _LINKAGE),
+        tested("table 20.3", "the 3-anonymous version", _LINKAGE),
+        drawing("figure 20.1", "hierarchies of age and region"),
+        drawing("figure 20.2", "another hierarchy of age"),
+        tested("figure 20.3", "generalizations of several attributes as a lattice", "tests/publish/test_searches.py"),
+        tested("figure 20.4", "joins and pruning of Incognito", "tests/publish/test_searches.py"),
+        tested("figure 20.5", "a 5-anonymous partitioning by Mondrian", "tests/publish/test_mondrian.py"),
+        drawing("figure 20.6", "data that several parties hold"),
+    ),
+)
+BOTTOM_UP = Document(
+    key="bottom-up",
+    title="Wang, Yu and Chakraborty, Bottom-up generalization, 2004 (document 001)",
+    exhibits=(
+        tested("figure 1", "data and hierarchies of the example", "tests/publish/test_bottom_up.py"),
+        drawing("figure 2", "the TEA index of the example"),
+        runs("table 1", "the hierarchies of Adult", "bottom_up_adult:hierarchies"),
+        runs("figure 3", "error for every K", "bottom_up_adult:errors"),
+        runs("figure 4", "time for every K, scale and novelty", "bottom_up_scaling:seconds"),
+    ),
+)
+GRADED = Document(
+    key="graded",
+    title="Graded grouping and a mapping table for an untrusted miner (document 002)",
+    exhibits=(
+        drawing("figure 1", "who does what"),
+        tested("figure 2", "membership in graded groups", _GRADED),
+        missing("table 1", "a mapping table", _MAPPING),
+        missing("table 2", "association rules before and after", _RULES),
+        missing("figure 3", "a confusion matrix of clusters", _MAPPING),
+        tested("table 3", "values and what they become", _GRADED),
+        missing("figure 4", "naive Bayes on Adult", _MAPPING),
+        missing("figure 5", "naive Bayes on the transformed Adult", _MAPPING),
+        missing("figure 6", "box plot of the values", _MAPPING),
+        missing("figure 7", "box plot of what they become", _MAPPING),
+    ),
+)
+THESIS = Document(
+    key="thesis",
+    title="Mohammed, Models and algorithms for private data sharing, 2012 (document 003)",
+    exhibits=(
+        drawing("table 1.1", "what the thesis contributes"),
+        drawing("figure 2.1", "the flow of data"),
+        tested("table 2.1", "tables that show the attacks", _LKC),
+        tested("figure 2.2", "taxonomies of job, sex and age", _LKC),
+        tested("table 2.2", "bucketized data", _LKC),
+        drawing("figure 3.1", "a blood transfusion service"),
+        tested("figure 3.2", "taxonomies of the patients", _LKC),
+        tested("table 3.1", "raw patient data", _LKC),
+        tested("table 3.2", "anonymous patient data", _LKC),
+        drawing("figure 3.3", "the tree of partitions"),
+        runs("figure 3.4", "error and discernibility on Blood", "lkc_blood:utility"),
+        runs("figure 3.5", "classification error on Adult", "lkc_adult:errors"),
+        runs("figure 3.6", "discernibility ratio on Adult", "lkc_adult:ratios"),
+        runs("figure 3.7", "time for up to a million records", "lkc_adult:seconds"),
+        tested("table 4.1", "raw trajectories", _PATHS),
+        tested("table 4.2", "anonymous trajectories", _PATHS),
+        drawing("figure 4.1", "a taxonomy of places"),
+        tested("table 4.3", "a case against monotonicity", _PATHS),
+        drawing("figure 4.2", "trees of violating and frequent sequences"),
+        drawing("figure 4.3", "these trees after one suppression"),
+        tested("table 4.4", "first scores", _PATHS),
+        tested("table 4.5", "scores after one suppression", _PATHS),
+        runs("table 4.6", "the two sets of trajectories", "path_losses:statistics"),
+        runs("figure 4.4", "loss by K, City80K", "path_losses:city_by_k"),
+        runs("figure 4.5", "loss by C, City80K", "path_losses:city_by_c"),
+        runs("figure 4.6", "loss by L, City80K", "path_losses:city_by_l"),
+        runs("figure 4.7", "loss by K, Metro100K", "path_losses:metro_by_k"),
+        runs("figure 4.8", "loss by C, Metro100K", "path_losses:metro_by_c"),
+        runs("figure 4.9", "time for up to a million trajectories", "path_losses:scaling"),
+        drawing("figure 5.1", "several publishers"),
+        missing("table 5.1", "vertically partitioned tables", _JOINT),
+        missing("table 5.2", "horizontally partitioned tables", _JOINT),
+        missing("table 5.3", "the naive way", _JOINT),
+        missing("table 5.4", "an anonymous joint table", _JOINT),
+        drawing("figure 5.2", "the vertical protocol"),
+        drawing("figure 5.3", "the horizontal protocol"),
+        drawing("table 5.5", "the attributes of Adult"),
+        missing("figure 5.4", "error of vertically partitioned data", _JOINT),
+        missing("figure 5.5", "error of horizontally partitioned data", _JOINT),
+        tested("table 6.1", "records with sets", _DIFFGEN),
+        tested("table 6.2", "their private version", _DIFFGEN),
+        tested("figure 6.1", "taxonomies of their attributes", _DIFFGEN),
+        tested("table 6.3", "a raw table and its versions", _DIFFGEN),
+        drawing("figure 6.2", "the tree of partitions"),
+        runs("figure 6.3", "accuracy on records with sets", "diffgen_health:accuracy"),
+        runs("figure 6.4", "accuracy on Adult", "diffgen_adult:accuracy"),
+        runs("figure 6.5", "DiffGen, a private tree and top-down specialization", "diffgen_compared:accuracy"),
+        runs("figure 6.6", "time for up to a million records", "diffgen_adult:seconds"),
+        missing("table 7.1", "two tables of two parties", _TWO),
+        missing("figure 7.1", "their generalized table", _TWO),
+        missing("table 7.2", "binary vectors", _TWO),
+        missing("table 7.3", "costs of the protocol", _TWO),
+        missing("figure 7.2", "accuracy for two parties", _TWO),
+    ),
+)
+MODELS = Document(
+    key="models",
+    title="Tian, Zhang, Xu and Sharkey, A knowledge model sharing based approach (document 004)",
+    exhibits=(
+        drawing("figure 1", "the framework"),
+        drawing("figure 2", "a decision tree that discloses"),
+        missing("figure 3", "a decision tree with its leaves", _TREES),
+        missing("figure 4", "class distributions of a path", _TREES),
+        missing("figure 5", "published decision trees", _TREES),
+        drawing("figure 6", "the pruning algorithm"),
+        missing("figure 7", "a tree while it is pruned", _TREES),
+        drawing("figure 8", "pseudo-data of one path"),
+        drawing("figure 9", "the generating algorithm"),
+        missing("table 1", "the data sets", _TREES),
+        missing("figure 10", "accuracy of one global model", _TREES),
+        missing("figure 11", "accuracy of several global models", _TREES),
+        missing("figure 12", "class match of trees", _TREES),
+        missing("figure 13", "path match of trees", _TREES),
+        missing("figure 14", "accuracy by diversity", _TREES),
+        missing("figure 15", "classification metric by diversity", _TREES),
+        missing("figure 16", "quality by diversity, ten sources", _TREES),
+    ),
+)
+DOCUMENTS = (TEXTBOOK, BOTTOM_UP, GRADED, THESIS, MODELS)
+
+
+def document(name: str) -> Document:
+    """A document by its key or its number."""
+    for number, one in enumerate(DOCUMENTS):
+        if name in (one.key, f"{number:03}"):
+            return one
+    known = [one.key for one in DOCUMENTS]
+    raise PlanError(f"no document is called {name!r}{nearest(name, known)} There are {', '.join(known)}")

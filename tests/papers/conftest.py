@@ -1,0 +1,49 @@
+"""Experiments on few rows: whether they run and say something is tested here, their figures are measured elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sfumato.datasets.synthetic_census import census
+from sfumato.datasets.synthetic_city import city
+from sfumato.datasets.synthetic_metro import metro
+from sfumato.papers import (
+    bottom_up_adult,
+    bottom_up_scaling,
+    diffgen_adult,
+    diffgen_compared,
+    diffgen_health,
+    diffgen_trial,
+    inputs,
+    lkc_adult,
+    lkc_blood,
+    path_losses,
+)
+from sfumato.papers.inputs import AdultData
+from sfumato.papers.paths_measured import Paths
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every data set as a handful of rows."""
+    few = AdultData(frame=census(900, seed=1), folder=None, words="A few synthetic rows.")
+    for module in (bottom_up_adult, bottom_up_scaling, diffgen_adult, diffgen_compared, diffgen_trial, lkc_adult):
+        monkeypatch.setattr(module, "adult_data", lambda: few)
+    monkeypatch.setattr(diffgen_adult, "adult_trial", diffgen_trial.adult_trial.__wrapped__)
+    monkeypatch.setattr(diffgen_adult, "varied", lambda frame, rows, kept: inputs.varied(frame, rows // 100, kept))
+    monkeypatch.setattr(lkc_adult, "varied", lambda frame, rows, kept: inputs.varied(frame, rows // 100, kept))
+    monkeypatch.setattr(bottom_up_scaling, "_counted", lambda frame, full: [])
+    monkeypatch.setattr(path_losses, "_ks", lambda full: (10, 30, 50))
+    monkeypatch.setattr(lkc_blood, "RECORDS", 900)
+    monkeypatch.setattr(diffgen_health, "RECORDS", 900)
+    monkeypatch.setattr(diffgen_adult, "SCORES", {"max": "Max", "gain": "InfoGain"})
+    town = Paths.of("city", city(200, seed=1), "diagnosis", "HIV")
+    trains = Paths.of("metro", metro(150, seed=1), "status", "Unemployed")
+    monkeypatch.setattr(path_losses, "city_paths", lambda full: town)
+    monkeypatch.setattr(path_losses, "metro_paths", lambda full: trains)
+    monkeypatch.setattr(path_losses, "metro", lambda rows, seed: metro(rows // 100, seed=seed))
+    diffgen_health._split.cache_clear()
+    yield
+    diffgen_health._split.cache_clear()

@@ -1,0 +1,47 @@
+"""Every experiment runs on a handful of rows, and its page has everything that it measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from sfumato.ground.work import Work
+from sfumato.papers.documents import DOCUMENTS
+from sfumato.papers.exhibit import Document, Exhibit, State
+from sfumato.papers.running import as_json, chosen, measured
+from sfumato.report.papers.paper_page import render
+
+RUNS = [(one, each) for one in DOCUMENTS for each in one.exhibits if each.state is State.RUNS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("one", "each"), RUNS, ids=[f"{one.key}, {each.name}" for one, each in RUNS])
+def test_an_experiment_says_something_and_is_drawn(small: None, one: Document, each: Exhibit):
+    facts = measured(one, [each], full=False, work=Work())
+    (shown,) = facts.shown
+    assert shown.name == each.name
+    assert shown.beside
+    assert shown.data
+    page = render(facts)
+    for line in shown.beside:
+        assert line.ours
+        assert line.theirs
+    assert page.count("<svg") == len(shown.panels)
+    assert len(re.findall("<summary>", page)) == len(shown.grids)
+    for grid in shown.grids:
+        assert {len(row) for row in grid.rows} == {len(grid.heads)}
+    assert "nan" not in re.sub("finance|infeasible|governance", "", page.split("</style>")[1].split("<svg")[0])
+    assert "panels" not in as_json(facts)["shown"][0]
+
+
+def test_exhibits_are_chosen_by_name():
+    thesis = DOCUMENTS[3]
+    assert [one.name for one in chosen(thesis, ["figure 3.5"])] == ["figure 3.5"]
+    assert len(chosen(thesis, [])) == sum(one.state is State.RUNS for one in thesis.exhibits)
+
+
+def test_a_page_with_nothing_to_draw_is_a_page(small: None):
+    facts = measured(DOCUMENTS[1], chosen(DOCUMENTS[1], ["table 1"]), full=False, work=Work())
+    assert "<svg" not in render(replace(facts, shown=[]))
