@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measure import table, timed
-from pictures import Line, Panel, panel, save
+from pictures import TONES, Line, Panel, save
 from sfumato.data.table import Column, Table
 from sfumato.datasets.synthetic_census import census, census_hierarchies
 from sfumato.datasets.uci_adult import adult, adult_folder
@@ -45,7 +45,6 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"score": "loss-privacy", "beam": 4},
     {"score": "loss-privacy", "partial": True, "beam": 4},
 )
-TONES = ("#1f5f8b", "#c2571a", "#6b6b6b")
 
 
 class Enlarged:
@@ -178,21 +177,18 @@ def main() -> str:
         lines = [[str(value), *line] for value, line, _ in rows]
         parts.append(table(f"Bottom-up on {subject.name}, {title}, CPU seconds", [name, *headers], lines))
         panels.append(_panel(f"{name} ({title})", values, [times for _, _, times in rows]))
-    drawn = panels[0]
-    for one in panels[1:]:
-        drawn |= one
-    save(drawn, "bottom-up.svg")
+    save([panels], "bottom-up.svg")
     return "\n".join([*parts, by_options(subject)])
 
 
-def _panel(title: str, values: tuple[int, ...], times: list[list[float]]):
+def _panel(title: str, values: tuple[int, ...], times: list[list[float]]) -> Panel:
     lines = [
         Line(name=mode, points=[(v, t[i]) for v, t in zip(values, times, strict=True)], tone=TONES[i])
         for i, mode in enumerate(MODES)
     ]
     ticks = [value for value in values if value not in (150, 200)]
-    one = Panel(title=title, lines=lines, x=title.partition(" ")[0], ticks=ticks, y=(0.01, 0.1, 1, 10, 100), unit=" s")
-    return panel(one, width=260, height=200, named=True)
+    x = title.partition(" ")[0]
+    return Panel(title=title, lines=lines, x=x, ticks=ticks, y=(0.01, 0.1, 1, 10, 100), unit=" s")
 
 
 if __name__ == "__main__":

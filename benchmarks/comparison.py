@@ -19,7 +19,7 @@ from comparison_measure import (
     measure_all,
 )
 from measure import table
-from pictures import TONES, Line, Panel, joined, panel, save
+from pictures import GREY, TONES, Line, Panel, joined, save
 
 MAIN = SHARES[-1]
 """The suppression limit of the tables that have only one."""
@@ -27,9 +27,9 @@ TONE = {
     **dict.fromkeys(("optimal", "incognito", "greedy"), TONES[0]),
     **dict.fromkeys(("samarati", "datafly"), TONES[5]),
     "k-optimize": TONES[3],
-    "cell-suppression": TONES[4],
+    "cell-suppression": GREY,
     "mondrian": TONES[2],
-    "local": TONES[6],
+    "local": TONES[4],
     "hilbert": TONES[1],
 }
 """Colours by family; an algorithm of a plugin is drawn in grey."""
@@ -162,7 +162,7 @@ def picture(results: Results) -> None:
         ticks=ticks,
         y=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     )
-    save(panel(one, width=560, height=420, named=True), "loss-against-k.svg")
+    save([[one]], "loss-against-k.svg", width=760, height=420)
 
 
 def _line(results: Results, one: Contender) -> Line:
@@ -171,7 +171,7 @@ def _line(results: Results, one: Contender) -> Line:
         found = results[Key(one.title, Requirement.of_k(k).title, MAIN)]
         if isinstance(found, Measured):
             points.append((float(k), found.loss))
-    return Line(name=one.title, points=points, tone=TONE.get(one.name, "#8a8f94"), dashed=not one.plain)
+    return Line(name=one.title, points=points, tone=TONE.get(one.name, GREY), dashed=not one.plain)
 
 
 def main() -> str:

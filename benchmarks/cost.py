@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import polars as pl
 
 from measure import table
-from pictures import TONES, Line, Panel, legend, panel, save
+from pictures import TONES, Line, Panel, save
 from sfumato.datasets.synthetic_census import census, census_hierarchies
 from stages import staged
 
@@ -106,13 +105,10 @@ def row(point: Point) -> list[str]:
 def picture(found: Sequence[Point]) -> None:
     """Small multiples: three series, above the seconds, below the memory."""
     shown = [_column(found, "rows", ROWS), _column(found, "cells", CELLS), _column(found, "quasi-identifiers", None)]
-    above = alt.hconcat(*(column[0] for column in shown), spacing=34)
-    below = alt.hconcat(*(column[1] for column in shown), spacing=34)
-    key = legend([Line(name=name, points=[], tone=tone) for name, tone in _tones()], 420)
-    save(alt.vconcat(key, above, below, spacing=18), "cost.svg")
+    save([[column[0] for column in shown], [column[1] for column in shown]], "cost.svg")
 
 
-def _column(found: Sequence[Point], by: str, ticks: Sequence[int] | None) -> tuple[Any, Any]:
+def _column(found: Sequence[Point], by: str, ticks: Sequence[int] | None) -> tuple[Panel, Panel]:
     titles = {
         "rows": ("census, 9 quasi-identifiers", "rows"),
         "cells": (f"{CELL_ROWS:,} rows", "distinct cells"),
@@ -137,7 +133,7 @@ def _column(found: Sequence[Point], by: str, ticks: Sequence[int] | None) -> tup
         y=(100, 200, 500, 1000, 2000, 4000),
         log_x=ticks is not None,
     )
-    return tuple(panel(one, width=250, height=190, named=False) for one in (seconds, memory))  # type: ignore[return-value]
+    return seconds, memory
 
 
 def _lines(here: Sequence[Point], key: str) -> list[Line]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import altair as alt
-
 from measure import table, timed
-from pictures import TONES, Line, Panel, panel, save
+from pictures import TONES, Line, Panel, save
 from sfumato.ground.work import Work
 from sfumato.papers.diffgen_trial import Domains, domains, private
 from sfumato.publish.diffgen import DiffGen
@@ -89,9 +87,7 @@ def picture(series: list[tuple[str, str, tuple[int, ...], dict[str, list[Point]]
         )
         for title, x, at, points in series
     ]
-    save(
-        alt.hconcat(*(panel(one, width=210, height=200, named=True) for one in panels), spacing=24), "diffgen-cost.svg"
-    )
+    save([panels], "diffgen-cost.svg")
 
 
 def main() -> str:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
-
 from item_peers import as_sets, lines, maximal, rescanned, spanned
 from item_stages import SUPPORT, WATCHED, C, measured, transactions
 from measure import table, timed
-from pictures import TONES, Line, Panel, legend, panel, save
+from pictures import TONES, Line, Panel, in_rows, save
 from sfumato.datasets.synthetic_metro import metro
 from sfumato.group.itemsets import violating
 from sfumato.group.maximal import maximal_frequent
@@ -134,7 +132,8 @@ def picture(found: Sequence[Point]) -> None:
     def by(series: str, keys: Sequence[str]) -> list[Line]:
         here = [one for one in found if one.by == series]
         told = {key: [(float(one.at), one.found[key]) for one in here if key in one.found] for key in keys}
-        return [Line(name="", points=told[key], tone=tones.get(key, TONES[0])) for key in keys]
+        names = {key: PARTS.get(key, "whole") for key in keys}
+        return [Line(name=names[key], points=told[key], tone=tones.get(key, TONES[0])) for key in keys]
 
     pairs = [65 * minutes for minutes in MINUTES]
     seconds: dict[str, Any] = {"y": (0, 5, 10, 15, 20), "unit": " s", "log_x": False, "log_y": False}
@@ -154,9 +153,7 @@ def picture(found: Sequence[Point]) -> None:
         ),
         Panel(title="peak memory", lines=by("records", ["whole_mb"]), x="records", ticks=ROWS, **memory),
     ]
-    key = legend([Line(name=name, points=[], tone=tones[part]) for part, name in PARTS.items()], 860)
-    drawn = alt.hconcat(*(panel(one, width=200, height=190, named=False) for one in panels), spacing=26)
-    save(alt.vconcat(key, drawn, spacing=18), "trajectory-cost.svg")
+    save(in_rows(panels, 2), "trajectory-cost.svg")
 
 
 _PAIRS = "pairs place@time"

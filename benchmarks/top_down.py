@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-import altair as alt
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from measure import table, timed
-from pictures import TONES, Line, Panel, panel, save
+from pictures import TONES, Line, Panel, save
 from sfumato.data.table import Table
 from sfumato.datasets.synthetic_census import census, census_hierarchies
 from sfumato.datasets.uci_adult import adult, adult_folder
@@ -221,7 +220,7 @@ def by_records(small: People) -> str:
         y=(0.01, 0.1, 1, 10, 100),
         unit=" s",
     )
-    save(panel(drawn, width=420, height=240, named=True), "top-down-records.svg")
+    save([[drawn]], "top-down-records.svg", width=560, height=260)
     return table(f"Top-down by records, {small.name} blown up, L = 4, K = 20, C = 100 %", ["records", *HEADERS], rows)
 
 
@@ -253,8 +252,7 @@ def growth(text: str) -> None:
         _panel("by L, K = 20", "L", lines, r"L = (\d+), K = 20, C = 100 %", (2, 4, 6, 8, 13)),
         _panel("by K, L = 4", "K", lines, r"L = 4, K = (\d+), C = 100 %", (2, 20, 100, 1000)),
     ]
-    drawn = [panel(one, width=210, height=200, named=True) for one in panels]
-    save(alt.hconcat(*drawn, spacing=24), "top-down-growth.svg")
+    save([panels], "top-down-growth.svg")
 
 
 def _panel(title: str, x: str, lines: Sequence[Sequence[str]], key: str, at: Sequence[int]) -> Panel:

@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 
-HEAVY = {"numpy", "polars", "scipy", "altair", "pandas", "jinja2", "narwhals", "vl_convert", "pyarrow", "rich.table"}
+HEAVY = {"numpy", "polars", "scipy", "pandas", "jinja2", "narwhals", "pyarrow", "rich.table"}
 
 
 def loaded(code: str) -> set[str]:

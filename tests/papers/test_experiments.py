@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from sfumato.ground.errors import Interrupted, ParameterError
 from sfumato.ground.work import Work
+from sfumato.papers import bottom_up_adult
 from sfumato.papers.documents import DOCUMENTS
 from sfumato.papers.exhibit import Document, Exhibit, State
 from sfumato.papers.running import as_json, chosen, measured
@@ -45,3 +47,20 @@ def test_exhibits_are_chosen_by_name():
 def test_a_page_with_nothing_to_draw_is_a_page(small: None):
     facts = measured(DOCUMENTS[1], chosen(DOCUMENTS[1], ["table 1"]), full=False, work=Work())
     assert "<svg" not in render(replace(facts, shown=[]))
+
+
+def test_an_experiment_that_is_refused_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatch, small: None):
+    def refused(*, full: bool, work: Work) -> None:
+        raise ParameterError("too many to count")
+
+    def stopped(*, full: bool, work: Work) -> None:
+        raise Interrupted("stopped")
+
+    monkeypatch.setattr(bottom_up_adult, "errors", refused)
+    paper = DOCUMENTS[1]
+    facts = measured(paper, chosen(paper, ["figure 3", "table 1"]), full=False, work=Work())
+    assert "too many to count" in render(facts)
+    assert facts.shown[1].beside
+    monkeypatch.setattr(bottom_up_adult, "errors", stopped)
+    with pytest.raises(Interrupted):
+        measured(paper, chosen(paper, ["figure 3"]), full=False, work=Work())

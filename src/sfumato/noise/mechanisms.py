@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from math import inf, isfinite, isqrt, nextafter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,16 @@ LARGEST = 2**62
 
 @cache
 def opendp() -> Any:
-    """The library, with its mechanisms switched on."""
-    import opendp.prelude as dp
+    """The library, with its mechanisms switched on.
 
-    dp.enable_features("contrib")
-    return dp
+    The parts that are used, under the names of ``opendp.prelude``; the prelude itself loads scikit-learn, Polars and
+    SciPy, which takes a second.
+    """
+    from opendp import combinators, domains, measurements, measures, metrics, mod
+
+    mod.enable_features("contrib")
+    parts = {name: value for part in (domains, metrics, measures) for name, value in vars(part).items()}
+    return SimpleNamespace(m=measurements, c=combinators, **{n: v for n, v in parts.items() if not n.startswith("_")})
 
 
 def sensible(name: str, value: float) -> Fraction:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.bundle.staging import write_whole
-from sfumato.ground.errors import PlanError, nearest
+from sfumato.ground.errors import Interrupted, PlanError, SfumatoError, nearest
 from sfumato.ground.work import Work
 from sfumato.papers.exhibit import Document, Exhibit, State
 from sfumato.report.papers.paper_facts import PaperFacts, Shown
@@ -37,7 +37,7 @@ def measured(document: Document, exhibits: Sequence[Exhibit], *, full: bool, wor
     for number, one in enumerate(exhibits):
         work.advance(document.key, number, len(exhibits))
         began = time.process_time()
-        found = one.experiment()(full=full, work=work)
+        found = _found(one, full=full, work=work)
         shown.append(replace(found, name=one.name, title=one.title, seconds=time.process_time() - began))
     work.advance(document.key, len(exhibits), len(exhibits))
     ran = {one.name for one in exhibits}
@@ -50,6 +50,16 @@ def measured(document: Document, exhibits: Sequence[Exhibit], *, full: bool, wor
         shown=shown,
         others=[(name, state, "run it by name" if state == State.RUNS else where) for name, state, where in others],
     )
+
+
+def _found(one: Exhibit, *, full: bool, work: Work) -> Shown:
+    """What an experiment shows; where it is refused, why, so that the others are not lost."""
+    try:
+        return one.experiment()(full=full, work=work)
+    except Interrupted:
+        raise
+    except SfumatoError as error:
+        return Shown(name="", title="", data="Not measured.", notes=[f"It could not be measured: {error}"])
 
 
 def write(facts: PaperFacts, path: Path) -> None:

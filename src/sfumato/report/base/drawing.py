@@ -1,20 +1,19 @@
-"""Tables drawn as static SVG by Vega-Lite.
-
-Colours are markers that become CSS variables, so that one picture serves light, dark and print; fonts are the page's.
-"""
+"""Rows of bars and histograms as static SVG, in the page's colours and fonts."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-from sfumato.report.base.figures import label as cut
-from sfumato.report.base.figures import seen
-from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, INK, MUTED, TRACK, Shape, bars_shape, columns_shape
+from sfumato.report.base.shapes import AFTER, ALARM, BARS, BEFORE, FIGURE, INK, LABELS, MUTED, SIZE, STEP, TALL
+from sfumato.report.base.svg import blocks, dashed, drawing, fitted, line, words
+
+_ABOVE, _BELOW = 22, 4
+"""The room above the first row, for heads, and below the last one."""
+_WIDE, _NARROW = 13, 7
+"""The heights of the pale and of the strong bar."""
+_MIDDLE = 0.34 * SIZE
+"""How far below the middle of its line a text stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,68 +37,48 @@ class Row:
 
 
 def bars(rows: Sequence[Row], *, heads: tuple[str, ...], back: str = BEFORE) -> str:
-    """An SVG with a line per row, under one head per figure."""
-    values = [_values(i, row) for i, row in enumerate(rows)]
-    return svg(bars_shape(heads, back, any(row.rule for row in rows)), rows=values)
+    """An SVG with a line per row, under one head per figure; the figures under the last head are strong."""
+    wide = BARS + (2 - len(heads)) * FIGURE
+    ends = [LABELS + wide + (n + 1) * FIGURE for n in range(len(heads))]
+    parts = [
+        words(head, end, _ABOVE - 9 + _MIDDLE, anchor="end", size=SIZE - 1)
+        for head, end in zip(heads, ends, strict=True)
+    ]
+    for place, row in enumerate(rows):
+        middle = _ABOVE + STEP * (place + 0.5)
+        ink = ALARM if row.rule else MUTED if row.quiet else INK
+        parts.append(words(fitted(row.label, LABELS - 4, SIZE), 0, middle + _MIDDLE, tone=ink, size=SIZE))
+        parts.append(_bar(row.back, wide, middle, _WIDE, back))
+        parts.append(_bar(row.front, wide, middle, _NARROW, row.tone))
+        for text, end in zip(row.figures, ends, strict=False):
+            tone = INK if end == ends[-1] else MUTED
+            parts.append(words(text, end, middle + _MIDDLE, anchor="end", tone=tone, size=SIZE))
+        if row.rule:
+            parts.append(dashed(LABELS, middle, LABELS + wide + len(heads) * FIGURE, middle, ALARM))
+    return drawing(parts, LABELS + wide + len(heads) * FIGURE + 4, _ABOVE + STEP * len(rows) + _BELOW)
 
 
 def columns(counts: Sequence[int], *, low: str, high: str) -> str:
     """An SVG with a column per count, and what its two ends stand for."""
-    most, wide = max([*counts, 1]), 1 / max(len(counts), 1)
-    values = [{"x": i * wide, "x2": (i + 0.86) * wide, "y": each / most} for i, each in enumerate(counts)]
-    ends = [{"x": 0.0, "text": low, "align": "left"}, {"x": 1.0, "text": high, "align": "right"}]
-    return svg(columns_shape(), rows=values, ends=ends)
+    wide, top = LABELS + BARS + 2 * FIGURE, 6
+    most, each = max([*counts, 1]), wide / max(len(counts), 1)
+    found = [
+        (place * each, top + TALL * (1 - many / most), 0.86 * each, TALL * many / most)
+        for place, many in enumerate(counts)
+        if many
+    ]
+    below = top + TALL + 6 + 0.8 * SIZE
+    parts = [
+        blocks(found, BEFORE),
+        line(0, top + TALL, wide, top + TALL, MUTED, width=0.5),
+        words(low, 0, below, tone=INK, size=SIZE),
+        words(high, wide, below, anchor="end", tone=INK, size=SIZE),
+    ]
+    return drawing(parts, wide + 4, top + TALL + 24)
 
 
-def _values(i: int, row: Row) -> dict[str, Any]:
-    figures = {f"figure{n}": text for n, text in enumerate(row.figures)}
-    ink = ALARM if row.rule else MUTED if row.quiet else INK
-    lengths = {"back": _unit(row.back), "front": _unit(row.front), "tone": row.tone, "rule": int(row.rule)}
-    return {"i": i, "label": cut(row.label, most=21), "ink": ink, **lengths, **figures}
-
-
-def _unit(value: float) -> float:
-    """A length that fits; what is above 0 stays visible."""
-    return min(max(value, 0.01), 1.0) if value > 0 else 0.0
-
-
-def svg(shape: Shape, **tables: Sequence[Mapping[str, Any]]) -> str:
-    """The picture of these tables, with the page's colours."""
-    shared = shape.get("datasets", {})
-    return _drawn(json.dumps(_printable({**shape, "datasets": {**shared, **tables}})))
-
-
-@lru_cache(maxsize=512)
-def _drawn(specification: str) -> str:
-    """The picture of a specification; a page that is made again, or for the steward too, shows the same ones."""
-    import vl_convert
-
-    return _TAG.sub(_clean, vl_convert.vegalite_to_svg(json.loads(specification)))
-
-
-def _printable(value: Any) -> Any:
-    """A specification whose texts have no character that XML does not allow: the renderer would end the process."""
-    if isinstance(value, str):
-        return seen(value)
-    if isinstance(value, Mapping):
-        return {name: _printable(one) for name, one in value.items()}
-    return [_printable(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-_TAG = re.compile(r'<(?:[^<>"]|"[^"]*")+>')
-"""A tag with its attributes, whatever stands between their quotes."""
-_NOISE = re.compile(
-    r' (?:class|role|aria-[a-z]+|font-family|pointer-events|version|xmlns(?::xlink)?|stroke-miterlimit)="[^"]*"'
-)
-_MARKER = re.compile(r'"(#0[1-6]0[1-6]0[1-6])"')
-_LONG = re.compile(r"(\d+\.\d{2})\d+")
-_VARIABLES = {INK: "ink", MUTED: "muted", BEFORE: "before", AFTER: "after", TRACK: "track", ALARM: "alarm"}
-
-
-def _clean(found: re.Match[str]) -> str:
-    """A tag with the page's colours and without what only scripts need."""
-    tag = _NOISE.sub("", found[0])
-    if tag.startswith("<path") and ("display=" in tag or "fill=" not in tag):
+def _bar(length: float, wide: float, middle: float, height: float, tone: str) -> str:
+    """A bar; what is above 0 stays visible."""
+    if length <= 0:
         return ""
-    coloured = _MARKER.sub(lambda marker: f'"var(--{_VARIABLES[marker[1]]})"', tag)
-    return _LONG.sub(r"\1", coloured)
+    return blocks([(LABELS, middle - height / 2, wide * min(max(length, 0.01), 1.0), height)], tone)

@@ -43,10 +43,15 @@ def blocks(boxes: Sequence[tuple[float, float, float, float]], tone: str, seen: 
     return f'<path d="{path}" fill="var(--{tone})"{shade} shape-rendering="crispEdges"/>'
 
 
-def line(x: float, y: float, x2: float, y2: float, tone: str = "track") -> str:
-    """A thin straight line."""
+def line(x: float, y: float, x2: float, y2: float, tone: str = "track", *, width: float = 1) -> str:
+    """A straight line, thin unless another width is given."""
     ends = f'x1="{plain(x)}" y1="{plain(y)}" x2="{plain(x2)}" y2="{plain(y2)}"'
-    return f'<line {ends} stroke="var(--{tone})" stroke-width="1"/>'
+    return f'<line {ends} stroke="var(--{tone})" stroke-width="{plain(width)}"/>'
+
+
+def dashed(x: float, y: float, x2: float, y2: float, tone: str) -> str:
+    """A thin dashed line: a limit, or something to compare with."""
+    return line(x, y, x2, y2, tone).replace("/>", ' stroke-dasharray="4 3"/>')
 
 
 def room(text: str, size: float = LETTERS) -> float:

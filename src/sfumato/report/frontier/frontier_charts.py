@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
-from typing import Any
 
-from sfumato.report.base.drawing import svg
 from sfumato.report.base.figures import GAP, count, number, odds
 from sfumato.report.base.picture import Picture
-from sfumato.report.base.shapes import INK, MUTED
-from sfumato.report.frontier.frontier_facts import AxisFacts, FrontierFacts, How, PointFacts
-from sfumato.report.frontier.scales import Label, Scale, placed
-from sfumato.report.frontier.scatter import FRAME, HOLE, NAMES, SHAPES, TONES, scatter
+from sfumato.report.base.plot import LEFT, TOP, How, Plot
+from sfumato.report.base.scales import Label, Scale, placed
+from sfumato.report.base.shapes import INK, MUTED, SIZE
+from sfumato.report.base.svg import dashed, plain, words
+from sfumato.report.frontier.frontier_facts import AxisFacts, FrontierFacts, PointFacts
 
 LARGE = (936, 450)
 SMALL = (452, 310)
-_AREA = {"circle": 62, "square": 62, "diamond": 84, "triangle-up": 70}
+SYMBOLS = (
+    '<circle cx="6" cy="6" r="4.6"/>',
+    '<rect x="2" y="2" width="8" height="8"/>',
+    '<path d="M6 0.6 10.4 6 6 11.4 1.6 6Z"/>',
+    '<path d="M6 1.4 11 10.2H1Z"/>',
+    '<path d="M4.3 1.2h3.4v3.1h3.1v3.4H7.7v3.1H4.3V7.7H1.2V4.3h3.1Z"/>',
+    '<path d="M6 10.6 11 1.8H1Z"/>',
+    '<rect x="1" y="4.8" width="10" height="2.4"/>',
+)
+"""The marks of the series, in a box of 12 by 12."""
+TONES = 6
+"""How many colours series have."""
+_NAMES = SIZE - 1.5
+"""The size of the names of lines."""
 
 Drawn = Sequence[tuple[PointFacts, float, float]]
 
@@ -33,41 +44,36 @@ def chart(facts: FrontierFacts, pair: tuple[int, int], size: tuple[int, int]) ->
     ]
     if not drawn:
         return None
-    across = Scale.of(x, [a for _, a, _ in drawn])
-    along = Scale.of(y, [*(b for _, _, b in drawn), *(value for _, value in y.lines)])
-    front = facts.fronts.get(pair, ())
-    sides = ("right", "left", "left")
-    lines = [
-        {"y": value, "name": f"{name}: {written(value, y.how)}", "side": side}
-        for (name, value), side in zip(y.lines, sides, strict=False)
-    ]
-    tables: dict[str, list[dict[str, Any]]] = {
-        "lines": lines,
-        "steps": _steps([(a, b) for point, a, b in drawn if point.number in front], across, along),
-        "rings": [{"x": a, "y": b} for point, a, b in drawn if point.number in front],
-        "points": [_mark(point, a, b, strong=point.number in front) for point, a, b in drawn],
-        "labels": _labels(drawn, front, (across, along), size, lines),
-    }
-    words = f"{y.name} against {x.name}: {_words(drawn, front, x, y)}"
-    return Picture(
-        svg=_linked(svg(scatter((x, across), (y, along), size), **tables), facts, drawn, (x, y)), words=words
+    plot = Plot(
+        across=Scale.of([a for _, a, _ in drawn], falling=x.better == "lower"),
+        along=Scale.of([*(b for _, _, b in drawn), *(value for _, value in y.lines)], falling=y.better == "lower"),
+        size=size,
     )
+    front = facts.fronts.get(pair, ())
+    best = [(a, b) for point, a, b in drawn if point.number in front]
+    named = [_compared(plot, y, place) for place in range(min(len(y.lines), 3))]
+    parts = [
+        *plot.axes((x.how, y.how)),
+        *(part for line, _ in named for part in line),
+        *_steps(best, plot),
+        *(_ring(plot, a, b) for a, b in best),
+        *(_mark(facts, plot, one, (x, y), strong=one[0].number in front) for one in drawn),
+        *_labels(drawn, front, plot, [label for _, label in named]),
+    ]
+    return Picture(svg=plot.drawn(parts), words=f"{y.name} against {x.name}: {_words(drawn, front, x, y)}")
 
 
 def symbol(series: int) -> str:
     """The mark of a series, for the key of the page."""
-    size = 12
-    drawn = {
-        "circle": '<circle cx="6" cy="6" r="4.6"/>',
-        "square": '<rect x="2" y="2" width="8" height="8"/>',
-        "diamond": '<path d="M6 0.6 10.4 6 6 11.4 1.6 6Z"/>',
-        "triangle-up": '<path d="M6 1.4 11 10.2H1Z"/>',
-        "cross": '<path d="M4.3 1.2h3.4v3.1h3.1v3.4H7.7v3.1H4.3V7.7H1.2V4.3h3.1Z"/>',
-        "triangle-down": '<path d="M6 10.6 11 1.8H1Z"/>',
-        "stroke": '<rect x="1" y="4.8" width="10" height="2.4"/>',
-    }[SHAPES[series % len(SHAPES)]]
-    tone = series % len(TONES) + 1
-    return f'<svg width="{size}" height="{size}" fill="var(--series{tone})" aria-hidden="true">{drawn}</svg>'
+    return f'<svg width="12" height="12" fill="var(--{_tone(series)})" aria-hidden="true">{_shape(series)}</svg>'
+
+
+def _shape(series: int) -> str:
+    return SYMBOLS[series % len(SYMBOLS)]
+
+
+def _tone(series: int) -> str:
+    return f"series{series % TONES + 1}"
 
 
 def written(value: float, how: How) -> str:
@@ -84,63 +90,65 @@ def percent(value: float) -> str:
     return (f"{value * 100:#.3g}".rstrip(".") if value else "0") + f"{GAP}%"
 
 
-def _mark(point: PointFacts, x: float, y: float, *, strong: bool) -> dict[str, Any]:
-    return {
-        "x": x,
-        "y": y,
-        "shape": SHAPES[point.series % len(SHAPES)],
-        "tone": TONES[point.series % len(TONES)],
-        "size": _AREA.get(SHAPES[point.series % len(SHAPES)], 70),
-        "seen": 1.0 if strong else 0.62,
-        "href": f"#point-{point.number}",
-    }
+def _compared(plot: Plot, axis: AxisFacts, place: int) -> tuple[list[str], Label]:
+    """A value to compare with as a dashed line, and where its name stands: the first right, the others left."""
+    name, value = axis.lines[place]
+    text, y, right = f"{name}: {written(value, axis.how)}", plot.y(value), not place
+    x = LEFT + plot.wide - 4 if right else LEFT + 4
+    half = len(text) * _NAMES * 0.28
+    label = Label(text="0" * int(half / 3.1), x=x - LEFT + (-half if right else half), y=y - TOP - 7, strong=False)
+    parts = [
+        dashed(LEFT, y, LEFT + plot.wide, y, MUTED),
+        words(text, x, y - 7 + 0.34 * _NAMES, anchor="end" if right else "start", size=_NAMES),
+    ]
+    return parts, label
 
 
-def _steps(found: Sequence[tuple[float, float]], across: Scale, along: Scale) -> list[dict[str, float]]:
+def _ring(plot: Plot, a: float, b: float) -> str:
+    """A ring around a point that no other beats."""
+    place = f'cx="{plain(plot.x(a))}" cy="{plain(plot.y(b))}"'
+    return f'<circle {place} r="7.8" fill="none" stroke="var(--{INK})" stroke-width="1.2"/>'
+
+
+def _mark(
+    facts: FrontierFacts,
+    plot: Plot,
+    one: tuple[PointFacts, float, float],
+    axes: tuple[AxisFacts, AxisFacts],
+    *,
+    strong: bool,
+) -> str:
+    """A point as a link to its line of the table that says what it is."""
+    point, a, b = one
+    place = f"translate({plain(plot.x(a) - 6)} {plain(plot.y(b) - 6)})"
+    look = f'fill="var(--{_tone(point.series)})" opacity="{1 if strong else 0.62}"'
+    title = escape(_title(facts, point, (a, b), axes))
+    link = f'<a href="#point-{point.number}" tabindex="-1"><title>{title}</title>'
+    return f'{link}<g transform="{place}" {look}>{_shape(point.series)}</g></a>'
+
+
+def _steps(found: Sequence[tuple[float, float]], plot: Plot) -> list[str]:
     """The edge of what the front beats: from each of its points down, then right to the next."""
-    places = sorted({(across.at(a), along.at(b)): (a, b) for a, b in found}.items())
+    places = sorted({(plot.across.at(a), plot.along.at(b)): (a, b) for a, b in found}.items())
     steps = []
     for (_, (a, b)), (_, (c, d)) in pairwise(places):
-        steps += [{"x": a, "x2": a, "y": b, "y2": d}, {"x": a, "x2": c, "y": d, "y2": d}]
+        steps += [plot.segment(a, b, a, d, INK, width=1, seen=0.55), plot.segment(a, d, c, d, INK, width=1, seen=0.55)]
     return steps
 
 
-def _labels(
-    drawn: Drawn,
-    front: Sequence[int],
-    scales: tuple[Scale, Scale],
-    size: tuple[int, int],
-    lines: Sequence[Mapping[str, Any]],
-) -> list[dict[str, Any]]:
+def _labels(drawn: Drawn, front: Sequence[int], plot: Plot, taken: Sequence[Label]) -> list[str]:
     """The numbers of points, beside them where there is room; points in one place share a label."""
-    wide, tall = size[0] - FRAME[0], size[1] - FRAME[1]
     places: dict[tuple[int, int], list[PointFacts]] = {}
     for point, a, b in drawn:
-        spot = (round(scales[0].at(a) * wide), round((1 - scales[1].at(b)) * tall))
-        places.setdefault(spot, []).append(point)
+        places.setdefault((round(plot.x(a) - LEFT), round(plot.y(b) - TOP)), []).append(point)
     marks = [
         (_numbers([point.number for point in here]), float(x), float(y), any(point.number in front for point in here))
         for (x, y), here in places.items()
     ]
     return [
-        {
-            "x": scales[0].back(label.x / wide),
-            "y": scales[1].back(1 - label.y / tall),
-            "text": label.text,
-            "ink": INK if label.strong else MUTED,
-        }
-        for label in placed(
-            marks, taken=[_name(line, scales[1], wide, tall) for line in lines], width=wide, height=tall
-        )
+        words(one.text, LEFT + one.x, TOP + one.y + 3.6, anchor="middle", tone=INK if one.strong else MUTED, size=10.5)
+        for one in placed(marks, taken=taken, width=plot.wide, height=plot.tall)
     ]
-
-
-def _name(line: Mapping[str, Any], scale: Scale, wide: int, tall: int) -> Label:
-    """Where the name of a line stands."""
-    half = len(line["name"]) * NAMES * 0.28
-    x = wide - 4 - half if line["side"] == "right" else 4 + half
-    text = "0" * int(half / 3.1)
-    return Label(text=text, x=x, y=(1 - scale.at(line["y"])) * tall - 7, strong=False)
 
 
 def _numbers(found: Sequence[int]) -> str:
@@ -159,19 +167,6 @@ def _words(drawn: Drawn, front: Sequence[int], x: AxisFacts, y: AxisFacts) -> st
         if point.number in front
     ]
     return f"{len(drawn)} points; beaten by no other: {', '.join(best)}."
-
-
-def _linked(drawing: str, facts: FrontierFacts, drawn: Drawn, axes: tuple[AxisFacts, AxisFacts]) -> str:
-    """The drawing in the series' colours; each point is a link to its line of the table and says what it is."""
-    drawing = drawing.replace(f'"{HOLE}"', '"none"')
-    for place, tone in enumerate(TONES):
-        drawing = drawing.replace(f'"{tone}"', f'"var(--series{place + 1})"')
-    told = {point.number: _title(facts, point, (a, b), axes) for point, a, b in drawn}
-
-    def link(found: re.Match[str]) -> str:
-        return f'<a href="#point-{found[1]}" tabindex="-1"><title>{escape(told[int(found[1])])}</title>'
-
-    return re.sub(r'<a [^>]*#point-(\d+)"[^>]*>', link, drawing)
 
 
 def _title(

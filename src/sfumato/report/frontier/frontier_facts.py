@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sfumato.report.base.plot import How
+
 Values = tuple[float | None, ...]
-How = Literal["share", "odds", "count", "number"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sfumato.report.base.drawing import Row, bars
-from sfumato.report.base.shapes import AFTER, ALARM, FIGURE, SIZE
+from sfumato.report.base.shapes import FIGURE, SIZE
 from sfumato.report.base.svg import NARROW, drawing, fitted, plain, room, words
 
-_TONES = {AFTER: "after", ALARM: "alarm"}
 _STEP = 38
 _TOP = 18
 _SHORT = 16
@@ -39,7 +38,7 @@ def _row(i: int, row: Row) -> str:
         for n, text in enumerate(row.figures)
     ]
     back = _bar(y + 19, 11, row.back * wide, "before")
-    return "".join([name, *figures, back, _bar(y + 21.5, 6, row.front * wide, _TONES[row.tone])])
+    return "".join([name, *figures, back, _bar(y + 21.5, 6, row.front * wide, row.tone)])
 
 
 def _bar(y: float, tall: float, wide: float, tone: str) -> str:

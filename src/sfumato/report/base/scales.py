@@ -1,12 +1,10 @@
-"""Scales for a scatter chart: where a value lies, which values are written at the axis, and where labels have room."""
+"""Scales of charts: where a value lies, which values are written at the axis, and where labels have room."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
-
-from sfumato.report.frontier.frontier_facts import AxisFacts
 
 _WIDE = 8.0
 """A range of more than so many times its least value is drawn by magnitude."""
@@ -28,15 +26,15 @@ class Scale:
     """Whether lower is better, so that the scale runs backwards."""
 
     @classmethod
-    def of(cls, axis: AxisFacts, values: Sequence[float]) -> Scale:
+    def of(cls, values: Sequence[float], *, falling: bool = False) -> Scale:
         """A scale over some values, with room at both ends."""
         low, high = min(values), max(values)
         log = low > 0 and high / low > _WIDE
         if log:
             room = max((high / low) ** _ROOM, 1.05)
-            return cls(low=low / room, high=high * room, log=True, falling=axis.better == "lower")
+            return cls(low=low / room, high=high * room, log=True, falling=falling)
         room = (high - low) * _ROOM or abs(high) * 0.1 or 1.0
-        return cls(low=low - room, high=high + room, log=False, falling=axis.better == "lower")
+        return cls(low=low - room, high=high + room, log=False, falling=falling)
 
     def at(self, value: float) -> float:
         """Where a value lies: 0 is the worse end, 1 the better one."""
