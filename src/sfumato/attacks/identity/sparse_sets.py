@@ -32,8 +32,9 @@ class ItemSubject:
     """A list of shown items for each record."""
     people: pl.Series
     """A list of original items for each person."""
-    covers: Mapping[str, str | None]
-    """The item that is shown for an original one, None where it is left out; one that is not named stays as it is."""
+    covers: Mapping[str, str | tuple[str, ...] | None]
+    """The item that is shown for an original one, or the items, where records differ in that; None where it is left
+    out; one that is not named stays as it is."""
     record: Ints | None = None
     """The record of each person, -1 where she has none; in the same order where nothing is said."""
     secret: tuple[pl.Series, pl.Series] | None = None
@@ -66,12 +67,12 @@ class ItemSubject:
 class SparseSets:
     """Somebody knows m items of a person, from a chat or a public page, and perhaps some more that are wrong.
 
-    He wants her record. He reads each item as the release shows it, and gives every record a score: the sum over his
-    items that it has of 1/ln(1 + records that have it), so that a rare film tells more than a hit. He takes the record
-    with the best score; of several, one at random. He may demand that the best score stands out: that it is some
-    standard deviations of all scores above the second best (its eccentricity), and say nothing otherwise. It costs him
-    a look into an inverted list for each item. The guesser picks any record. Somebody without items, or whose known
-    items are shown in no record, cannot be looked for: the trial failed.
+    He wants her record. He reads each item as the release shows it, as any of several where records differ, and gives
+    every record a score: the sum over his items that it has of 1/ln(1 + records that have it), so that a rare film
+    tells more than a hit. He takes the record with the best score; of several, one at random. He may demand that the
+    best score stands out: that it is some standard deviations of all scores above the second best (its eccentricity),
+    and say nothing otherwise. It costs him a look into an inverted list for each item. The guesser picks any record.
+    Somebody without items, or whose known items are shown in no record, cannot be looked for: the trial failed.
 
     Figures: one, the share of people for whom exactly one record is best; ties, how many are best on average; speaks,
         how often the best stands out by 1.5, and right, how often it is hers then; with a secret, told and told_worst,
@@ -161,10 +162,11 @@ class _Try:
         """Score all records."""
         place, starts, records = subject.index
         shown = dict.fromkeys(subject.covers.get(item, item) for item in known)
-        codes = [place[item] for item in shown if item is not None and item in place]
-        if not codes:
+        ways = [(one,) if isinstance(one, str) else one for one in shown if one is not None]
+        found = [[place[way] for way in one if way in place] for one in ways]
+        lists = [_any(starts, records, codes) for codes in found if codes]
+        if not lists:
             return cls(best=np.zeros(0, np.int64), stands=0.0)
-        lists = [records[starts[code] : starts[code + 1]] for code in codes]
         sizes = np.array([len(one) for one in lists])
         weights = np.repeat(1 / np.log1p(sizes), sizes)
         scores = np.bincount(np.concatenate(lists), weights=weights, minlength=len(subject.released))
@@ -179,6 +181,12 @@ class _Try:
     def hit(self, record: int) -> float:
         """How likely a record is picked."""
         return 1 / len(self.best) if record >= 0 and bool((self.best == record).any()) else 0.0
+
+
+def _any(starts: Ints, records: Ints, codes: list[int]) -> Ints:
+    """The records that have one of the items, each once."""
+    lists = [records[starts[code] : starts[code + 1]] for code in codes]
+    return lists[0] if len(lists) == 1 else np.unique(np.concatenate(lists))
 
 
 def _secrets(subject: ItemSubject, tries: list[_Try], people: Ints) -> dict[str, float]:

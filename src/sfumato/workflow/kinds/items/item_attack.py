@@ -122,8 +122,8 @@ def item_subject(made: ItemRelease) -> ItemSubject:
     """The records before and after, in the same order."""
     shown, original = made.outcome.shown, made.prepared.problem.transactions
     covers = {
-        label: shown.labels[code] if code >= 0 else None
-        for label, code in zip(original.labels, shown.to.tolist(), strict=True)
+        label: tuple(shown.labels[way] for way in shown.ways(item)) or None
+        for item, label in enumerate(original.labels)
     }
     return ItemSubject(released=_lists(made.outcome.transactions), people=_lists(original), covers=covers)
 
