@@ -39,6 +39,8 @@ class ItemSubject:
     """The record of each person, -1 where she has none; in the same order where nothing is said."""
     secret: tuple[pl.Series, pl.Series] | None = None
     """A sensitive value for each record, and the true one of each person."""
+    sensitive: tuple[str, ...] = ()
+    """Items that nobody is to infer from others; they are shown as they are, or not at all."""
 
     def __post_init__(self) -> None:
         """Refuse people without an order."""
@@ -76,7 +78,9 @@ class SparseSets:
 
     Figures: one, the share of people for whom exactly one record is best; ties, how many are best on average; speaks,
         how often the best stands out by 1.5, and right, how often it is hers then; with a secret, told and told_worst,
-        the average and the largest share of the most frequent secret among the best records, and told_right.
+        the average and the largest share of the most frequent secret among the best records, and told_right; with
+        sensitive items, inferred and inferred_worst, the average and the largest share of the best records that show
+        the most frequent of those that he does not know yet.
     Needs: items that carry their time, where the release has paths; the order of places without times is not used.
     Cost: the records of m items for each person, and an addition over all records.
     Source: Narayanan and Shmatikov 2008, Robust de-anonymization of large sparse datasets (Scoreboard-RH; there the
@@ -113,7 +117,8 @@ class SparseSets:
         people = np.sort(rng.permutation(len(subject.people))[: self.trials])
         sets = subject.people.cast(pl.List(pl.String))[people].to_list()
         domain = subject.people.cast(pl.List(pl.String)).explode().drop_nulls().unique().sort().to_list()
-        tries = [_Try.of(subject, self._known(own or [], domain, rng)) for own in sets]
+        known = [self._known(own or [], domain, rng) for own in sets]
+        tries = [_Try.of(subject, one) for one in known]
         own = people if subject.record is None else subject.record[people]
         hits = np.array([one.hit(int(record)) for one, record in zip(tries, own, strict=True)])
         stands = np.array([one.stands for one in tries])
@@ -136,7 +141,7 @@ class SparseSets:
             naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits), exact=True),
             limit=limit,
             worst=max((1 / one for one in found[answered].tolist()), default=0.0),
-            figures=figures | _secrets(subject, tries, people),
+            figures=figures | _secrets(subject, tries, people) | _inferred(subject, tries, known),
         )
 
     def _known(self, own: list[str], domain: list[str], rng: np.random.Generator) -> list[str]:
@@ -181,6 +186,24 @@ class _Try:
     def hit(self, record: int) -> float:
         """How likely a record is picked."""
         return 1 / len(self.best) if record >= 0 and bool((self.best == record).any()) else 0.0
+
+
+def _inferred(subject: ItemSubject, tries: list[_Try], known: list[list[str]]) -> dict[str, float]:
+    """How surely the best records tell a sensitive item that was not known before."""
+    place, starts, records = subject.index
+    shown = [item for item in subject.sensitive if item in place]
+    if not shown:
+        return {}
+    has = np.zeros((len(shown), len(subject.released)), np.bool_)
+    for row, item in enumerate(shown):
+        has[row, records[starts[place[item]] : starts[place[item] + 1]]] = True
+    sure = np.zeros(len(tries))
+    for at, (one, own) in enumerate(zip(tries, known, strict=True)):
+        open_items = [row for row, item in enumerate(shown) if item not in own]
+        if len(one.best) and open_items:
+            sure[at] = has[open_items][:, one.best].mean(axis=1).max()
+    whole = float(has.mean(axis=1).max())
+    return {"inferred": float(sure.mean()), "inferred_worst": float(sure.max(initial=0)), "inferred_naive": whole}
 
 
 def _any(starts: Ints, records: Ints, codes: list[int]) -> Ints:

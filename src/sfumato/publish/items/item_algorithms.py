@@ -124,7 +124,8 @@ class Sets:
             )
         if rigid or self.scope == "local":
             what = rigid[0] if rigid else "scope = 'local'"
-            raise PlanError(f"algorithm.by: {what} goes with 'suppression' only")
+            hint = "; algorithm.name = 'top-down-sets' shows items coarser for it" if rigid else ""
+            raise PlanError(f"algorithm.by: {what} goes with 'suppression' only{hint}")
         return apriori(problem, work)
 
 

@@ -18,6 +18,8 @@ from sfumato.publish.items.cover import Cover, Shown
 from sfumato.publish.items.item_space import ItemSpace
 from sfumato.utility.item_utility import ItemView
 
+Action = Literal["suppress", "generalize", "strip", "specialize"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ItemProblem(Brief):
@@ -50,8 +52,8 @@ class ItemProblem(Brief):
 class ItemStep:
     """One decision of a search; not public where it names what is left out."""
 
-    action: Literal["suppress", "generalize", "strip"]
-    """Left out everywhere, shown as something coarser, or left out of some records."""
+    action: Action
+    """Left out everywhere, shown as something coarser, left out of some records, or shown as what lies below it."""
     label: str
     """The item."""
     to: str = ""
@@ -59,7 +61,8 @@ class ItemStep:
     gain: int = 0
     """How many violating sets that removes."""
     loss: float = 0.0
-    """How many maximal frequent sets that loses; one that is shown coarser counts in part."""
+    """How many maximal frequent sets that loses; one that is shown coarser counts in part. For local recoding and
+    specialization, the shares of their column by which entries are blurred more; below 0 where they are less."""
     left: int = 0
     """How many violating sets are left then."""
 

@@ -56,7 +56,7 @@ def _halved(problem: ItemProblem, rows: NDArray[np.int64], smallest: int, work: 
     """The parts of these rows that lose least: all together, or the best parts of both halves."""
     whole = _recoded(problem, rows, work)
     middle = len(rows) // 2
-    if middle < smallest or not whole.lost:
+    if middle < smallest or not whole.lost or work.expired:
         yield whole
         return
     apart = [part for half in (rows[:middle], rows[middle:]) for part in _halved(problem, half, smallest, work)]
