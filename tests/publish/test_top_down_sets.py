@@ -14,7 +14,7 @@ from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
 from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.models.rho_uncertainty import RhoUncertainty
-from sfumato.publish.items import Sets, TopDownSets
+from sfumato.publish.items import Sets, TopDownSets, guarded_cut
 from sfumato.publish.items.specialized_sets import Specializing
 from sfumato.publish.items.sure_inferences import inferences
 from sfumato.utility.item_utility import certainty_penalty
@@ -178,6 +178,34 @@ def test_a_sensitive_item_that_tells_another_cannot_stay():
     outcome = TopDownSets()(problem_for([part], Fraction(1, 2), None), Work())
     shown = set().union(*released(outcome))
     assert len(shown & {"s", "t"}) == 1
+
+
+def test_more_sets_than_can_be_looked_at_stay_coarse(monkeypatch: pytest.MonkeyPatch):
+    """Ten items in each record are 2,047 sets with the test; with room for a hundred the items stay together."""
+    items = [*"abcdefghij", "s"]
+    records = [frozenset(items)] + [frozenset("abcdefghij")] * 3
+    above = {item: ("P",) if item < "f" else ("Q",) for item in items[:-1]} | {"s": ()}
+    problem = problem_for([set_part("bought", records, items, above)], Fraction(1, 4), None, sensitive=("s",))
+    assert released(TopDownSets()(problem, Work())) == records
+    monkeypatch.setattr(guarded_cut, "MOST_SETS", 100)
+    outcome = TopDownSets()(problem, Work())
+    assert released(outcome) == [frozenset("PQs"), *[frozenset("PQ")] * 3]
+
+
+def test_a_count_that_gives_up_says_so():
+    rows, items = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
+    model = RhoUncertainty(rho=0.5, sensitive=("s",))
+    secret, heads = np.array([False, False, True]), np.array([0])
+    assert inferences(rows, items, heads, secret, model, 100).count == 2
+    assert not inferences(rows, items, heads, secret, model, 1).whole
+
+
+def test_when_the_time_is_over_what_is_shown_still_holds():
+    records = [frozenset("as"), frozenset("a"), frozenset("b"), frozenset("b")]
+    part = set_part("bought", records, "abs", {"a": ("P",), "b": ("P",), "s": ()})
+    problem = problem_for([part], Fraction(1, 4), None, sensitive=("s",))
+    outcome = TopDownSets()(problem, Work(seconds=-1.0))
+    assert brute.rho_uncertain(released(outcome), {"s"}, Fraction(1, 4), None)
 
 
 def refused(columns: list[Part], words: str, models=None, **options) -> None:

@@ -22,6 +22,8 @@ STANDS_OUT = 1.5
 """The eccentricity from which Narayanan and Shmatikov believe that the best record is the right one."""
 ALIKE = 1e-9
 """Scores that differ by less are equal."""
+INFERRED = "inferred"
+"""What figures about sensitive items begin with."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -203,7 +205,7 @@ def _inferred(subject: ItemSubject, tries: list[_Try], known: list[list[str]]) -
         if len(one.best) and open_items:
             sure[at] = has[open_items][:, one.best].mean(axis=1).max()
     whole = float(has.mean(axis=1).max())
-    return {"inferred": float(sure.mean()), "inferred_worst": float(sure.max(initial=0)), "inferred_naive": whole}
+    return {INFERRED: float(sure.mean()), f"{INFERRED}_worst": float(sure.max(initial=0)), f"{INFERRED}_naive": whole}
 
 
 def _any(starts: Ints, records: Ints, codes: list[int]) -> Ints:

@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.attacks.frame.promises import Promise, limit_to_find, promises
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
-from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
+from sfumato.attacks.identity.sparse_sets import INFERRED, ItemSubject, SparseSets
 from sfumato.data.itemized import as_lists
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError
@@ -78,7 +78,8 @@ def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, .
             continue
         attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
         runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]
-        findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size)))
+        plain = {figure: value for figure, value in runs[0][0].figures.items() if not figure.startswith(INFERRED)}
+        findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size), figures=plain))
         findings += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
         findings += _inferences(runs[0][0], f"{name}, sensitive items", promised, size)
     return Audit(findings=tuple(findings), skipped=skipped)
@@ -113,7 +114,7 @@ def _disclosure(found: Finding, name: str, column: str, subject: ItemSubject) ->
 
 def _inferences(found: Finding, name: str, promised: tuple[Promise, ...], size: int) -> list[Finding]:
     """How surely the records that fit show another sensitive item, where some are guarded and the release shows one."""
-    if "inferred" not in found.figures:
+    if INFERRED not in found.figures:
         return []
     guarded = [one for one in promised if one.values and one.column is None]
     limits = [Limit(value=one.share, why=one.why) for one in guarded if one.known is None or size <= one.known]
@@ -123,10 +124,11 @@ def _inferences(found: Finding, name: str, promised: tuple[Promise, ...], size: 
         attack=name,
         threat="attribute disclosure",
         does="name another sensitive item that a record which fits shows",
-        rate=Rate(hits=found.figures["inferred"] * trials, trials=trials, failed=found.rate.failed),
-        naive=Rate(hits=found.figures["inferred_naive"] * trials, trials=trials, exact=True),
-        worst=found.figures["inferred_worst"],
+        rate=Rate(hits=found.figures[INFERRED] * trials, trials=trials, failed=found.rate.failed),
+        naive=Rate(hits=found.figures[f"{INFERRED}_naive"] * trials, trials=trials, exact=True),
+        worst=found.figures[f"{INFERRED}_worst"],
         limit=min(limits, key=lambda one: one.value, default=None),
+        figures={},
         note="",
     )
     return [told]
