@@ -40,7 +40,7 @@ def _local(place: Path) -> str:
                 plan = {"columns": {"items": column}, "privacy": {"km": {"k": k, "m": m}}, "algorithm": options}
                 made, seconds, holds = _made(plan, frame, place)
                 parts = made.outcome.effort.get("parts", 1)
-                line = [name, f"{k}", f"{m}", way, f"{parts}", f"{made.utility['ncp']:.4f}", _as_is(made)]
+                line = [name, f"{k}", f"{m}", way, f"{parts}", f"{made.utility['ncp']:.5f}", _as_is(made)]
                 rows.append([*line, f"{made.utility['query_error_2_median']:.2f}", f"{seconds:.1f}", holds])
     heads = ["sets", "k", "m", "how", "parts", "NCP", "entries as they were", "query error", "CPU s", "verified"]
     return table("k^m-anonymity: one recoding and local ones", heads, rows)
@@ -63,7 +63,7 @@ def _guarded(place: Path) -> str:
                     "algorithm": options,
                 }
                 made, seconds, holds = _made(plan, frame, place)
-                line = [name, f"{rho}", f"{l}", way, f"{made.utility['ncp']:.4f}", _as_is(made), _kept(made, guarded)]
+                line = [name, f"{rho}", f"{l}", way, f"{made.utility['ncp']:.5f}", _as_is(made), _kept(made, guarded)]
                 rows.append([*line, f"{seconds:.1f}", holds])
     heads = ["sets", "rho", "l", "how", "NCP", "entries as they were", "sensitive entries kept", "CPU s", "verified"]
     return table("rho-uncertainty: left out or shown coarser", heads, rows) + NOTE
@@ -111,7 +111,7 @@ def _trees(place: Path) -> Iterator[tuple[str, dict[str, Any], pl.DataFrame]]:
 
 def _sensitive(place: Path) -> Iterator[tuple[str, dict[str, Any], pl.DataFrame, tuple[str, ...], int]]:
     frame = _baskets("groceries.csv", ",")
-    for l in (1, 2):
+    for l in (2, 3):
         yield "groceries", _column(_goods(place, GUARDED)), frame, GUARDED, l
     frame = _baskets("BMS-WebView-2.dat", " ")
     often = frame["items"].str.split("|").explode().value_counts().sort(["count", "items"], descending=[True, False])
