@@ -27,6 +27,7 @@ LONG = (
     "cost",
     "itemsets",
     "item_data",
+    "set_recoding",
     "attacks_adult",
     "audit_cost",
 )

@@ -8,7 +8,13 @@ import pytest
 
 from tests.docs.test_docs import _BLOCK, DOCS
 
-SHOWN = ["guide/paths-and-sets.md", "theory/trajectories.md", "theory/sets.md"]
+SHOWN = [
+    "guide/paths-and-sets.md",
+    "theory/trajectories.md",
+    "theory/sets.md",
+    "theory/local-sets.md",
+    "theory/top-down-sets.md",
+]
 
 
 @pytest.mark.parametrize("name", SHOWN)

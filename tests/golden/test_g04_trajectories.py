@@ -17,7 +17,7 @@ from sfumato.publish.items import Trajectory
 from sfumato.publish.items.greedy_suppression import scores
 from sfumato.publish.items.item_problem import ItemOutcome
 from sfumato.publish.items.links import Links
-from sfumato.utility.item_utility import ItemView, frequent_sets
+from sfumato.utility.item_utility import frequent_sets
 from tests.brute import itemsets as brute
 from tests.brute import sequences
 from tests.item_problems import SECRET, problem_of, set_part
@@ -251,13 +251,7 @@ def test_the_library_releases_table_4_2():
     assert [" ".join(record) for record in outcome.transactions.records()] == RELEASED
     assert outcome.shown.labels == ("d3", "c5", "f6", "c7", "e8")
     assert not len(outcome.stripped)
-    view = ItemView(
-        original=mined(),
-        released=outcome.transactions,
-        to=outcome.shown.to,
-        spread=outcome.shown.spread,
-        penalty=outcome.shown.penalty,
-    )
+    view = outcome.view(mined())
     assert frequent_sets(view, 2).lost == pytest.approx(4 / 9)
 
 

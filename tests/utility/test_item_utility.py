@@ -16,7 +16,7 @@ from sfumato.ground.work import Work
 from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.publish.items import Sets, Trajectory
-from sfumato.utility.item_utility import ItemView, certainty_penalty, frequent_sets, query_errors
+from sfumato.utility.item_utility import certainty_penalty, frequent_sets, query_errors
 from tests.brute import itemsets as brute
 from tests.item_problems import (
     SECRET,
@@ -43,24 +43,13 @@ WAYS = [
 ]
 
 
-def view_of(problem, outcome) -> ItemView:
-    shown = outcome.shown
-    return ItemView(
-        original=problem.transactions,
-        released=outcome.transactions,
-        to=shown.to,
-        spread=shown.spread,
-        penalty=shown.penalty,
-    )
-
-
 class Made:
     """A release with what is needed to recount it from labels."""
 
     def __init__(self, parts, models, secret, algorithm):
         self.parts, self.problem = parts, problem_of(parts, models, secret)
         outcome = algorithm(self.problem, Work())
-        self.view, self.before, self.after = view_of(self.problem, outcome), joined(parts), released(outcome)
+        self.view, self.before, self.after = outcome.view(self.problem.transactions), joined(parts), released(outcome)
         self.shown, self.outcome = shown_as(parts, outcome), outcome
 
     def told(self, q: frozenset[str]) -> int:

@@ -121,7 +121,8 @@ ITEMS = Record(
                             "shown": Whole(),
                             "entries": Whole(),
                             "coarser": Listed(of=NAME),
-                        }
+                        },
+                        optional={"within": Mapped(of=NAME)},
                     )
                 ),
             },

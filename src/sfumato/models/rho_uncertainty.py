@@ -28,7 +28,9 @@ class RhoUncertainty:
     """Of the records that have some items, at most a share ``rho`` has any one sensitive item besides.
 
     Claim: who knows items of a person, sensitive ones among them or not, infers another sensitive item with confidence
-        at most ``rho``. With ``l``, who knows at most ``l`` items.
+        at most ``rho``. With ``l``, who knows at most ``l`` items. Where items are shown coarser, alike in all records
+        and none of the sensitive ones, the original items that somebody knows are at most as many labels, so that
+        judging sets of labels judges them too.
     Cost: the number of sets of up to ``l`` + 1 items that records have; without ``l`` of all of them, so it is for
         short records only.
     Source: Cao, Karras, Raissi, Tan 2010.
@@ -65,7 +67,10 @@ class RhoUncertainty:
 
     @property
     def generalizes(self) -> bool:
-        """What a coarser item still tells is not judged, so items are left out instead."""
+        """A coarser item may tell more surely than each below it, so that letting items rise mends nothing for sure.
+
+        Of {a, s}, {a, b}, {b, s}, one of two with a has s, and one of two with b, but two of three with a or b.
+        """
         return False
 
     def violating(
@@ -126,9 +131,18 @@ def _numbers(levels: list[Level], sets: Codes, count: int) -> NDArray[np.int64]:
 def _refuse_many(transactions: Transactions, size: int) -> None:
     """Refuse to look at more sets than can be looked at."""
     lengths, many = np.unique(np.diff(transactions.starts), return_counts=True)
-    sets = sum(int(times) * comb(int(n), r) for n, times in zip(lengths, many, strict=True) for r in range(1, size + 1))
+    sets = sum(int(times) * sets_of(int(n), size) for n, times in zip(lengths, many, strict=True))
     if sets > MOST_SETS:
         raise ParameterError(
             f"l must be smaller, or given: the records have {sets:.3g} sets of up to {size} items, more than the "
             f"{MOST_SETS:,} that are looked at"
         )
+
+
+def sets_of(length: int, size: int) -> int:
+    """How many sets of 1 to ``size`` items a record of some length has.
+
+    >>> sets_of(4, 2)
+    10
+    """
+    return sum(comb(length, r) for r in range(1, size + 1))

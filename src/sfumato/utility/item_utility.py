@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,11 +26,50 @@ class ItemView(Brief):
     released: Transactions
     """The same records, in the same order, as they are shown."""
     to: Codes
-    """What each original item is shown as; -1 where it is not shown."""
+    """What each original item is shown as, the narrowest where there are several; -1 where it is not shown."""
     spread: NDArray[np.int64]
     """How many original items, or pairs of values, each shown item stands for."""
     penalty: NDArray[np.float64]
     """How much of its column each shown item covers: 0 for one value, 1 for all."""
+    entries: Codes
+    """What each entry of the original is shown as; -1 where it is not shown."""
+    over: Codes
+    """For each shown item the next wider one that stands for it in other records; -1 where there is none."""
+
+    def ways(self, label: int) -> list[int]:
+        """A shown item, and the wider ones that stand for it in other records."""
+        found = [label]
+        while (label := int(self.over[label])) >= 0:
+            found.append(label)
+        return found
+
+    def covering(self, labels: Iterable[int]) -> int:
+        """How many released records have, for every one of the items, it or a wider one."""
+        every = [self.ways(label) for label in labels]
+        if all(len(ways) == 1 for ways in every):
+            return len(self.after.of_all([way for (way,) in every]))
+        return int(self._weights(every, np.ones(len(self.over))).sum())
+
+    def expected(self, labels: NDArray[np.int64], times: NDArray[np.int64]) -> float:
+        """How many records are expected to have original items that are shown so: all below a label are alike."""
+        every = [self.ways(label) for label in labels.tolist()]
+        if all(len(ways) == 1 for ways in every):
+            alike = float(np.prod(self.spread[labels].astype(float) ** times))
+            return len(self.after.of_all(labels.tolist())) / alike
+        found = np.ones(self.released.rows)
+        for ways, many in zip(every, times.tolist(), strict=True):
+            found *= self._weights([ways], self.spread.astype(float) ** -many)
+        return float(found.sum())
+
+    def _weights(self, every: list[list[int]], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each record the product, over the items, of the weight of what it shows for each; 0 where nothing."""
+        found = np.ones(self.released.rows)
+        for ways in every:
+            mine = np.zeros(self.released.rows)
+            for way in ways:
+                mine[self.after.of(way)] = weight[way]
+            found *= mine
+        return found
 
     @cached_property
     def before(self) -> Holders:
@@ -53,7 +93,7 @@ class FrequentSets(Brief):
     after: NDArray[np.int64]
     """The records of each in the release, as it is shown there; 0 where an item is not shown."""
     coarser: NDArray[np.bool_]
-    """Whether an item of it is shown as something coarser."""
+    """Whether an item of it is shown as something coarser, in some records at least."""
 
     @property
     def kept(self) -> NDArray[np.bool_]:
@@ -85,12 +125,13 @@ def frequent_sets(view: ItemView, support: int) -> FrequentSets:
     of_set = np.repeat(np.arange(found.count), np.diff(found.starts))
     gone, coarser = np.zeros(found.count, np.bool_), np.zeros(found.count, np.bool_)
     gone[of_set[shown < 0]] = True
-    coarser[of_set[shown >= 0][view.spread[shown[shown >= 0]] > 1]] = True
+    blurred = (view.spread > 1) | (view.over >= 0)
+    coarser[of_set[shown >= 0][blurred[shown[shown >= 0]]]] = True
     after = np.where(gone, 0, found.rows)
     untouched = len(view.released.codes) == int((view.to[view.original.codes] >= 0).sum())
     for number in np.flatnonzero(~gone & (coarser | (not untouched))).tolist():
         items = set(shown[found.starts[number] : found.starts[number + 1]].tolist())
-        after[number] = len(view.after.of_all(items))
+        after[number] = view.covering(items)
     return FrequentSets(sets=found, support=support, after=after, coarser=coarser)
 
 
@@ -99,15 +140,10 @@ def certainty_penalty(view: ItemView) -> float:
 
     An entry that is not shown counts 1, also where it is left out of some records only.
     """
-    entries = len(view.original.codes)
-    if not entries:
+    if not len(view.entries):
         return 0.0
-    shown = view.to[view.original.codes]
-    cost = np.where(shown < 0, 1.0, view.penalty[np.maximum(shown, 0)] if len(view.penalty) else 1.0)
-    keys = view.original.row_of.astype(np.int64) * max(view.released.count, 1) + np.maximum(shown, 0)
-    there = view.released.row_of.astype(np.int64) * max(view.released.count, 1) + view.released.codes
-    stripped = (shown >= 0) & ~np.isin(keys, there)
-    return float(np.where(stripped, 1.0, cost).mean())
+    gone = view.entries < 0
+    return float(np.where(gone, 1.0, view.penalty[view.entries] if len(view.penalty) else 1.0).mean())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,5 +187,5 @@ def _error(view: ItemView, items: NDArray[np.int32], floor: float) -> float:
     told = 0.0
     if (shown >= 0).all():
         distinct, times = np.unique(shown, return_counts=True)
-        told = len(view.after.of_all(distinct.tolist())) / float(np.prod(view.spread[distinct].astype(float) ** times))
+        told = view.expected(distinct, times)
     return abs(told - true) / max(true, floor * view.original.rows)

@@ -26,6 +26,7 @@ from sfumato.verification.missing_checks import missing_fits
 from sfumato.verification.near_unique_remarks import near_unique_remarks
 from sfumato.verification.released_file import formulas_escaped
 from sfumato.verification.verifying import DATA, same_columns, shape
+from sfumato.verification.within_labels import labels_apart
 from sfumato.verification.written_items import ITEM_TYPES, items_written
 
 
@@ -96,6 +97,7 @@ def item_checks(
         yield from missing_fits(manifest, [(table, counted)], itemized)
         yield from _claims(manifest, table, known)
         yield from items_written(manifest, table)
+        yield from labels_apart(manifest, table)
 
 
 def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Iterable[Check]:
@@ -130,14 +132,20 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
 
 LOCAL = "items may be left out of single records: supports of sets and sequences are not those of the original"
 SPLIT = "a record is one window of somebody's path, and one person can have several: the requirement counts records"
+RECODED = (
+    "an item may stand as itself in one record and as something coarser in another: count every label that covers it"
+)
 """Warnings that belong to a release by how it was made."""
+LOCAL_SETS = "local-sets"
+"""The algorithm that shows an item differently in different records."""
 
 
 def _due(plan: Mapping[str, Any]) -> list[str]:
     """The warnings that follow from a plan."""
     local = plan["algorithm"].get("scope") == "local"
+    recoded = plan["algorithm"]["name"] == LOCAL_SETS
     split = any(spec.get("record") == "window" for spec in plan["columns"].values())
-    return [mark for mark, due in ((LOCAL, local), (SPLIT, split)) if due]
+    return [mark for mark, due in ((LOCAL, local), (RECODED, recoded), (SPLIT, split)) if due]
 
 
 def _roles(columns: list[Mapping[str, Any]], plan: Mapping[str, Any]) -> Iterable[Check]:

@@ -91,6 +91,19 @@ def _lkc(given: Mapping[str, Any]) -> Sequence[Promise]:
     return (*_known("l")(given), *([sure] if share < 1 else []))
 
 
+def _uncertain(given: Mapping[str, Any]) -> Sequence[Promise]:
+    """Whoever knows at most l items infers no other sensitive item more surely than by rho."""
+    l = given.get("l")
+    return (
+        Promise(
+            share=float(given["rho"]),
+            values=tuple(given["sensitive"]),
+            known=None if l is None else int(l),
+            posterior=True,
+        ),
+    )
+
+
 def _alpha_k(given: Mapping[str, Any]) -> Sequence[Promise]:
     values = tuple(given.get("values") or ())
     return (*_of_size(given), Promise(share=float(given["alpha"]), values=values, posterior=True))
@@ -137,6 +150,7 @@ READERS: Mapping[str, Reader] = {
     "alpha-k-anonymity": _alpha_k,
     "lkc-privacy": _lkc,
     "km-anonymity": _known("m"),
+    "rho-uncertainty": _uncertain,
     "distinct-l-diversity": lambda given: (Promise(spare=int(given["l"]) - 1),),
     "simple-l-diversity": lambda given: (Promise(share=1 / float(given["l"]), posterior=True),),
     "entropy-l-diversity": lambda given: (Promise(entropy=float(given["l"])),),

@@ -22,6 +22,8 @@ STANDS_OUT = 1.5
 """The eccentricity from which Narayanan and Shmatikov believe that the best record is the right one."""
 ALIKE = 1e-9
 """Scores that differ by less are equal."""
+INFERRED = "inferred"
+"""What figures about sensitive items begin with."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,12 +34,15 @@ class ItemSubject:
     """A list of shown items for each record."""
     people: pl.Series
     """A list of original items for each person."""
-    covers: Mapping[str, str | None]
-    """The item that is shown for an original one, None where it is left out; one that is not named stays as it is."""
+    covers: Mapping[str, str | tuple[str, ...] | None]
+    """The item that is shown for an original one, or the items, where records differ in that; None where it is left
+    out; one that is not named stays as it is."""
     record: Ints | None = None
     """The record of each person, -1 where she has none; in the same order where nothing is said."""
     secret: tuple[pl.Series, pl.Series] | None = None
     """A sensitive value for each record, and the true one of each person."""
+    sensitive: tuple[str, ...] = ()
+    """Items that nobody is to infer from others; they are shown as they are, or not at all."""
 
     def __post_init__(self) -> None:
         """Refuse people without an order."""
@@ -66,16 +71,18 @@ class ItemSubject:
 class SparseSets:
     """Somebody knows m items of a person, from a chat or a public page, and perhaps some more that are wrong.
 
-    He wants her record. He reads each item as the release shows it, and gives every record a score: the sum over his
-    items that it has of 1/ln(1 + records that have it), so that a rare film tells more than a hit. He takes the record
-    with the best score; of several, one at random. He may demand that the best score stands out: that it is some
-    standard deviations of all scores above the second best (its eccentricity), and say nothing otherwise. It costs him
-    a look into an inverted list for each item. The guesser picks any record. Somebody without items, or whose known
-    items are shown in no record, cannot be looked for: the trial failed.
+    He wants her record. He reads each item as the release shows it, as any of several where records differ, and gives
+    every record a score: the sum over his items that it has of 1/ln(1 + records that have it), so that a rare film
+    tells more than a hit. He takes the record with the best score; of several, one at random. He may demand that the
+    best score stands out: that it is some standard deviations of all scores above the second best (its eccentricity),
+    and say nothing otherwise. It costs him a look into an inverted list for each item. The guesser picks any record.
+    Somebody without items, or whose known items are shown in no record, cannot be looked for: the trial failed.
 
     Figures: one, the share of people for whom exactly one record is best; ties, how many are best on average; speaks,
         how often the best stands out by 1.5, and right, how often it is hers then; with a secret, told and told_worst,
-        the average and the largest share of the most frequent secret among the best records, and told_right.
+        the average and the largest share of the most frequent secret among the best records, and told_right; with
+        sensitive items, inferred and inferred_worst, the average and the largest share of the best records that show
+        the most frequent of those that he does not know yet.
     Needs: items that carry their time, where the release has paths; the order of places without times is not used.
     Cost: the records of m items for each person, and an addition over all records.
     Source: Narayanan and Shmatikov 2008, Robust de-anonymization of large sparse datasets (Scoreboard-RH; there the
@@ -112,7 +119,8 @@ class SparseSets:
         people = np.sort(rng.permutation(len(subject.people))[: self.trials])
         sets = subject.people.cast(pl.List(pl.String))[people].to_list()
         domain = subject.people.cast(pl.List(pl.String)).explode().drop_nulls().unique().sort().to_list()
-        tries = [_Try.of(subject, self._known(own or [], domain, rng)) for own in sets]
+        known = [self._known(own or [], domain, rng) for own in sets]
+        tries = [_Try.of(subject, one) for one in known]
         own = people if subject.record is None else subject.record[people]
         hits = np.array([one.hit(int(record)) for one, record in zip(tries, own, strict=True)])
         stands = np.array([one.stands for one in tries])
@@ -135,7 +143,7 @@ class SparseSets:
             naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits), exact=True),
             limit=limit,
             worst=max((1 / one for one in found[answered].tolist()), default=0.0),
-            figures=figures | _secrets(subject, tries, people),
+            figures=figures | _secrets(subject, tries, people) | _inferred(subject, tries, known),
         )
 
     def _known(self, own: list[str], domain: list[str], rng: np.random.Generator) -> list[str]:
@@ -161,10 +169,11 @@ class _Try:
         """Score all records."""
         place, starts, records = subject.index
         shown = dict.fromkeys(subject.covers.get(item, item) for item in known)
-        codes = [place[item] for item in shown if item is not None and item in place]
-        if not codes:
+        ways = [(one,) if isinstance(one, str) else one for one in shown if one is not None]
+        found = [[place[way] for way in one if way in place] for one in ways]
+        lists = [_any(starts, records, codes) for codes in found if codes]
+        if not lists:
             return cls(best=np.zeros(0, np.int64), stands=0.0)
-        lists = [records[starts[code] : starts[code + 1]] for code in codes]
         sizes = np.array([len(one) for one in lists])
         weights = np.repeat(1 / np.log1p(sizes), sizes)
         scores = np.bincount(np.concatenate(lists), weights=weights, minlength=len(subject.released))
@@ -179,6 +188,30 @@ class _Try:
     def hit(self, record: int) -> float:
         """How likely a record is picked."""
         return 1 / len(self.best) if record >= 0 and bool((self.best == record).any()) else 0.0
+
+
+def _inferred(subject: ItemSubject, tries: list[_Try], known: list[list[str]]) -> dict[str, float]:
+    """How surely the best records tell a sensitive item that was not known before."""
+    place, starts, records = subject.index
+    shown = [item for item in subject.sensitive if item in place]
+    if not shown:
+        return {}
+    has = np.zeros((len(shown), len(subject.released)), np.bool_)
+    for row, item in enumerate(shown):
+        has[row, records[starts[place[item]] : starts[place[item] + 1]]] = True
+    sure = np.zeros(len(tries))
+    for at, (one, own) in enumerate(zip(tries, known, strict=True)):
+        open_items = [row for row, item in enumerate(shown) if item not in own]
+        if len(one.best) and open_items:
+            sure[at] = has[open_items][:, one.best].mean(axis=1).max()
+    whole = float(has.mean(axis=1).max())
+    return {INFERRED: float(sure.mean()), f"{INFERRED}_worst": float(sure.max(initial=0)), f"{INFERRED}_naive": whole}
+
+
+def _any(starts: Ints, records: Ints, codes: list[int]) -> Ints:
+    """The records that have one of the items, each once."""
+    lists = [records[starts[code] : starts[code + 1]] for code in codes]
+    return lists[0] if len(lists) == 1 else np.unique(np.concatenate(lists))
 
 
 def _secrets(subject: ItemSubject, tries: list[_Try], people: Ints) -> dict[str, float]:

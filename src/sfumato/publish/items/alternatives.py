@@ -105,9 +105,14 @@ class Alternatives:
         space = self.cover.spaces[self.cover.space_of(first)[0]]
         shown = np.unique(self.shown.to[space.begin : space.begin + space.count][inside])
         members = shown[shown >= 0].astype(np.int64)
-        touched = np.unique(np.concatenate([self.frequent.holding(member) for member in members.tolist()]))
         penalty = self._penalty(item, node)
-        return Way(node=node, members=members, penalty=penalty, loss=len(touched) * penalty)
+        return Way(node=node, members=members, penalty=penalty, loss=self._touched(members) * penalty)
+
+    def _touched(self, members: NDArray[np.int64]) -> int:
+        """How many maximal frequent sets hold one of some items."""
+        if not self.frequent.sets.count:
+            return 0
+        return len(np.unique(np.concatenate([self.frequent.holding(member) for member in members.tolist()])))
 
     def _above(self, item: int, node: tuple[int, ...]) -> list[tuple[int, ...]]:
         return self.cover.spaces[self.cover.space_of(int(self.shown.first[item]))[0]].above(node)

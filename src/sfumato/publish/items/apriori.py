@@ -8,13 +8,25 @@ from numpy.typing import NDArray
 from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets
+from sfumato.group.transactions import ragged
 from sfumato.publish.items.alternatives import Alternatives, Way
 from sfumato.publish.items.cover import Cover
 from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem, ItemStep, shown_records
 from sfumato.publish.items.links import Links
 
+_BLOCK = 512
+"""So many violating sets are looked at together for items that have risen."""
+
 
 def apriori(problem: ItemProblem, work: Work) -> ItemOutcome:
+    """The records as ``mended`` shows them."""
+    cover, steps, effort = mended(problem, work)
+    none = np.empty(0, np.int64)
+    shown, now = shown_records(problem, cover, none)
+    return ItemOutcome(shown=shown, transactions=now, stripped=none, steps=tuple(steps), effort=effort)
+
+
+def mended(problem: ItemProblem, work: Work) -> tuple[Cover, list[ItemStep], dict[str, int]]:
     """Show items coarser until no set of one item, then of two, ... is refused.
 
     Claim: the records that are shown hold no violating set.
@@ -41,8 +53,7 @@ def apriori(problem: ItemProblem, work: Work) -> ItemOutcome:
             owner = np.repeat(np.arange(len(bad)), [one.count for one in bad])
             ways = Alternatives(problem, cover, shown, now, *links, owner)
             _Pass(ways, found, cover).run(steps, work)
-    shown, now = shown_records(problem, cover, none)
-    return ItemOutcome(shown=shown, transactions=now, stripped=none, steps=tuple(steps), effort=effort)
+    return cover, steps, effort
 
 
 def _size(model: object) -> int:
@@ -60,12 +71,21 @@ class _Pass:
     def run(self, steps: list[ItemStep], work: Work) -> None:
         """Mend every set that no earlier step has touched, from the rarest on."""
         starts, codes = self.found.starts, self.found.codes
-        for done, number in enumerate(np.argsort(self.found.rows, kind="stable").tolist()):
-            work.advance("mend violating sets", done, self.found.count)
-            items = codes[starts[number] : starts[number + 1]]
-            step = None if self.changed[items].any() else self._mended(number, items)
-            if step is not None:
-                steps.append(step)
+        order = np.argsort(self.found.rows, kind="stable")
+        for done in range(0, len(order), _BLOCK):
+            for number in self._untouched(order[done : done + _BLOCK]).tolist():
+                work.advance("mend violating sets", done, self.found.count)
+                items = codes[starts[number] : starts[number + 1]]
+                step = None if self.changed[items].any() else self._mended(number, items)
+                if step is not None:
+                    steps.append(step)
+
+    def _untouched(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sets of which no item has risen so far."""
+        starts, codes = self.found.starts, self.found.codes
+        of_set = np.repeat(np.arange(len(sets)), starts[sets + 1] - starts[sets])
+        touched = np.bincount(of_set, weights=self.changed[codes[ragged(starts, sets)]], minlength=len(sets)) > 0
+        return sets[~touched]
 
     def _mended(self, number: int, items: NDArray[np.int32]) -> ItemStep | None:
         label, first = self.ways.shown.labels, self.ways.shown.first

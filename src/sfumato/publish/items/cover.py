@@ -28,6 +28,16 @@ class Shown:
     """The first original item of each."""
     closed: NDArray[np.bool_]
     """Whether it cannot be left out."""
+    over: Codes
+    """The next wider label that stands for all that it stands for, in other records; -1 where there is none."""
+
+    def ways(self, item: int) -> list[int]:
+        """Everything that an original item may be shown as, from the narrowest on."""
+        found, label = [], int(self.to[item])
+        while label >= 0:
+            found.append(label)
+            label = int(self.over[label])
+        return found
 
 
 class Cover:
@@ -102,7 +112,7 @@ class Cover:
             out = self.left_out[space.begin : space.begin + space.count]
             parts.append(_shown(space, nodes, out, base))
             base += len(parts[-1].labels)
-        whole: Shown = _joined(parts)
+        whole: Shown = joined_shown(parts)
         return whole
 
 
@@ -125,10 +135,12 @@ def _shown(space: ItemSpace, nodes: NDArray[np.int32], out: NDArray[np.bool_], b
         spread=space.spread(used),
         first=heads + np.int32(space.begin),
         closed=np.full(len(heads), space.closed),
+        over=np.full(len(heads), -1, np.int32),
     )
 
 
-def _joined(parts: Sequence[Shown]) -> Shown:
+def joined_shown(parts: Sequence[Shown]) -> Shown:
+    """The labels of several columns, one behind the other."""
     return Shown(
         to=np.concatenate([part.to for part in parts]),
         labels=tuple(label for part in parts for label in part.labels),
@@ -136,4 +148,5 @@ def _joined(parts: Sequence[Shown]) -> Shown:
         spread=np.concatenate([part.spread for part in parts]),
         first=np.concatenate([part.first for part in parts]),
         closed=np.concatenate([part.closed for part in parts]),
+        over=np.concatenate([part.over for part in parts]),
     )

@@ -14,7 +14,7 @@ from sfumato.ground.work import Work
 from sfumato.publish.items.apriori import apriori
 from sfumato.publish.items.greedy_suppression import SCORES, Greedy, Score, greedy
 from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem
-from sfumato.utility.item_utility import ItemView, frequent_sets
+from sfumato.utility.item_utility import frequent_sets
 
 SCOPES = ("global", "local")
 WAYS = ("auto", "suppression", "generalization")
@@ -75,14 +75,7 @@ class Trajectory:
 
 def _lost(problem: ItemProblem, found: ItemOutcome, support: int) -> float:
     """How many maximal frequent sets are lost; one with coarser items counts as far as they are blurred."""
-    view = ItemView(
-        original=problem.transactions,
-        released=found.transactions,
-        to=found.shown.to,
-        spread=found.shown.spread,
-        penalty=found.shown.penalty,
-    )
-    kept = frequent_sets(view, support)
+    kept = frequent_sets(found.view(problem.transactions), support)
     blur = np.zeros(kept.sets.count)
     of_set = np.repeat(np.arange(kept.sets.count), np.diff(kept.sets.starts))
     shown = found.shown.to[kept.sets.codes]
@@ -131,7 +124,8 @@ class Sets:
             )
         if rigid or self.scope == "local":
             what = rigid[0] if rigid else "scope = 'local'"
-            raise PlanError(f"algorithm.by: {what} goes with 'suppression' only")
+            hint = "; algorithm.name = 'top-down-sets' shows items coarser for it" if rigid else ""
+            raise PlanError(f"algorithm.by: {what} goes with 'suppression' only{hint}")
         return apriori(problem, work)
 
 

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from sfumato.ground.brief import Brief
 from sfumato.ground.work import Work
 from sfumato.group.itemsets import Itemsets
-from sfumato.group.transactions import Secret, Transactions
+from sfumato.group.transactions import Codes, Secret, Transactions
 from sfumato.models.item_model import ItemModel
 from sfumato.publish.items.cover import Cover, Shown
 from sfumato.publish.items.item_space import ItemSpace
+from sfumato.utility.item_utility import ItemView
+
+Action = Literal["suppress", "generalize", "strip", "specialize"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -49,8 +52,8 @@ class ItemProblem(Brief):
 class ItemStep:
     """One decision of a search; not public where it names what is left out."""
 
-    action: Literal["suppress", "generalize", "strip"]
-    """Left out everywhere, shown as something coarser, or left out of some records."""
+    action: Action
+    """Left out everywhere, shown as something coarser, left out of some records, or shown as what lies below it."""
     label: str
     """The item."""
     to: str = ""
@@ -58,7 +61,8 @@ class ItemStep:
     gain: int = 0
     """How many violating sets that removes."""
     loss: float = 0.0
-    """How many maximal frequent sets that loses; one that is shown coarser counts in part."""
+    """How many maximal frequent sets that loses; one that is shown coarser counts in part. For local recoding and
+    specialization, the shares of their column by which entries are blurred more; below 0 where they are less."""
     left: int = 0
     """How many violating sets are left then."""
 
@@ -77,6 +81,28 @@ class ItemOutcome(Brief):
     """The decisions, in order."""
     effort: Mapping[str, Any]
     """What it took."""
+    placed: Codes | None = None
+    """With local recoding, what each place in the problem's ``codes`` is shown as; -1 where it is not shown."""
+
+    def entries(self, records: Transactions) -> Codes:
+        """What each entry of the original records is shown as; -1 where it is not shown."""
+        if self.placed is not None:
+            return self.placed
+        found: Codes = self.shown.to[records.codes]
+        found[self.stripped] = -1
+        return found
+
+    def view(self, records: Transactions) -> ItemView:
+        """The original records and these, for whoever measures what was lost."""
+        return ItemView(
+            original=records,
+            released=self.transactions,
+            to=self.shown.to,
+            spread=self.shown.spread,
+            penalty=self.shown.penalty,
+            entries=self.entries(records),
+            over=self.shown.over,
+        )
 
 
 def shown_records(problem: ItemProblem, cover: Cover, stripped: NDArray[np.int64]) -> tuple[Shown, Transactions]:

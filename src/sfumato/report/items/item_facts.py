@@ -12,7 +12,7 @@ from sfumato.report.base.claim_facts import ClaimFacts
 
 Kind = Literal["trajectory", "set", "table"]
 """What the cells of a column are: a path, a set of items, or one value."""
-Action = Literal["suppress", "generalize", "strip"]
+Action = Literal["suppress", "generalize", "strip", "specialize"]
 """Left out everywhere, shown as something coarser, or left out of some records."""
 Spot = tuple[str, str]
 """A place and a time, as they are written."""

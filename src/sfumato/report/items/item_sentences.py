@@ -74,7 +74,12 @@ ENTRIES: Mapping[str, tuple[str, str]] = MappingProxyType(
 """What an entry of a column is called."""
 
 ACTIONS: Mapping[str, str] = MappingProxyType(
-    {"suppress": "left out everywhere", "generalize": "shown coarser", "strip": "left out of some records"}
+    {
+        "suppress": "left out everywhere",
+        "generalize": "shown coarser",
+        "strip": "left out of some records",
+        "specialize": "shown finer",
+    }
 )
 """What a step of the search does."""
 

@@ -23,7 +23,7 @@ from sfumato.data.formats import FORMATS
 from sfumato.publish.anatomy import Anatomy
 from sfumato.publish.bottom_up import BottomUp
 from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.items import Sets, Trajectory
+from sfumato.publish.items import LocalSets, Sets, TopDownSets, Trajectory
 from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.lattice.datafly import datafly
 from sfumato.publish.lattice.greedy import greedy
@@ -90,6 +90,8 @@ ALGORITHMS = (
     AlgorithmPart(name="microaggregation", run=Microaggregation),
     AlgorithmPart(name="trajectory", run=Trajectory, solves="items"),
     AlgorithmPart(name="sets", run=Sets, solves="items"),
+    AlgorithmPart(name="local-sets", run=LocalSets, solves="items"),
+    AlgorithmPart(name="top-down-sets", run=TopDownSets, solves="items"),
     AlgorithmPart(name="diffgen", run=DiffGen, solves="private", needs=("integers",)),
     AlgorithmPart(name="marginals", run=Marginals, solves="private", needs=("integers",)),
 )

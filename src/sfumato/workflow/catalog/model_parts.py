@@ -158,6 +158,7 @@ MODELS = (
         plan='rho_uncertainty = { rho = 0.3, sensitive = ["pregnancy test"], l = 2 }',
         meaning="No items of a person tell a sensitive item with a confidence above {rho}.",
         limits="It does not hide who has a record: somebody with a few known items may be found.",
+        promises=READERS[RhoUncertainty.name],
         judges=("items",),
     ),
 )

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.promises import Promise, limit_to_find, promises
-from sfumato.attacks.frame.trials import Finding, Rate
-from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
+from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.attacks.identity.sparse_sets import INFERRED, ItemSubject, SparseSets
 from sfumato.data.itemized import as_lists
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError
@@ -78,8 +78,10 @@ def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, .
             continue
         attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
         runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]
-        findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size)))
+        plain = {figure: value for figure, value in runs[0][0].figures.items() if not figure.startswith(INFERRED)}
+        findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size), figures=plain))
         findings += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
+        findings += _inferences(runs[0][0], f"{name}, sensitive items", promised, size)
     return Audit(findings=tuple(findings), skipped=skipped)
 
 
@@ -110,6 +112,28 @@ def _disclosure(found: Finding, name: str, column: str, subject: ItemSubject) ->
     )
 
 
+def _inferences(found: Finding, name: str, promised: tuple[Promise, ...], size: int) -> list[Finding]:
+    """How surely the records that fit show another sensitive item, where some are guarded and the release shows one."""
+    if INFERRED not in found.figures:
+        return []
+    guarded = [one for one in promised if one.values and one.column is None]
+    limits = [Limit(value=one.share, why=one.why) for one in guarded if one.known is None or size <= one.known]
+    trials = found.rate.trials
+    told = replace(
+        found,
+        attack=name,
+        threat="attribute disclosure",
+        does="name another sensitive item that a record which fits shows",
+        rate=Rate(hits=found.figures[INFERRED] * trials, trials=trials, failed=found.rate.failed),
+        naive=Rate(hits=found.figures[f"{INFERRED}_naive"] * trials, trials=trials, exact=True),
+        worst=found.figures[f"{INFERRED}_worst"],
+        limit=min(limits, key=lambda one: one.value, default=None),
+        figures={},
+        note="",
+    )
+    return [told]
+
+
 def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
     """Refuse to attack a bundle: afterwards nobody knows whose record is whose."""
     raise BundleError(
@@ -122,10 +146,14 @@ def item_subject(made: ItemRelease) -> ItemSubject:
     """The records before and after, in the same order."""
     shown, original = made.outcome.shown, made.prepared.problem.transactions
     covers = {
-        label: shown.labels[code] if code >= 0 else None
-        for label, code in zip(original.labels, shown.to.tolist(), strict=True)
+        label: tuple(shown.labels[way] for way in shown.ways(item)) or None
+        for item, label in enumerate(original.labels)
     }
-    return ItemSubject(released=_lists(made.outcome.transactions), people=_lists(original), covers=covers)
+    promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
+    sensitive = tuple(dict.fromkeys(item for one in promised if one.column is None for item in one.values))
+    return ItemSubject(
+        released=_lists(made.outcome.transactions), people=_lists(original), covers=covers, sensitive=sensitive
+    )
 
 
 def _lists(records: Transactions) -> pl.Series:

@@ -31,12 +31,14 @@ class RecodedColumn:
     """And after."""
     coarser: Mapping[str, int]
     """How many original items, or pairs of values, each coarser one stands for."""
+    within: Mapping[str, str]
+    """For each item the next wider one that stands for it in other records, where there is one."""
 
 
 def column_of(space: ItemSpace, outcome: ItemOutcome) -> tuple[Transactions, tuple[str, ...]]:
     """What the records show of one column, and what its items are called."""
-    shown = np.unique(outcome.shown.to[space.begin : space.begin + space.count])
-    shown = shown[shown >= 0]
+    first = outcome.shown.first
+    shown = np.flatnonzero((first >= space.begin) & (first < space.begin + space.count))
     low, high = (int(shown[0]), int(shown[-1]) + 1) if len(shown) else (0, 0)
     whole = outcome.transactions
     part = whole.only((whole.codes >= low) & (whole.codes < high))
@@ -52,6 +54,8 @@ def recoded(prepared: ItemPrepared, outcome: ItemOutcome, space: ItemSpace) -> R
     spread = dict(zip(outcome.shown.labels, outcome.shown.spread.tolist(), strict=True))
     names = [label.removeprefix(f"{space.name}=") if space.closed else label for label in labels]
     seen = [(name, label) for name, label, many in zip(names, labels, supports, strict=True) if many]
+    over = dict(zip(outcome.shown.labels, outcome.shown.over.tolist(), strict=True))
+    called = dict(zip(labels, names, strict=True))
     return RecodedColumn(
         name=space.name,
         kind="table" if space.closed else prepared.items[space.name].kind,
@@ -60,4 +64,5 @@ def recoded(prepared: ItemPrepared, outcome: ItemOutcome, space: ItemSpace) -> R
         entries_before=int(((original >= space.begin) & (original < space.begin + space.count)).sum()),
         entries=len(part.codes),
         coarser={name: spread[label] for name, label in seen if spread[label] > 1},
+        within={name: called[outcome.shown.labels[over[label]]] for name, label in seen if over[label] >= 0},
     )

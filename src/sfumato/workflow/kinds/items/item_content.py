@@ -91,8 +91,7 @@ def _supports(made: ItemRelease, space: ItemSpace) -> tuple[Ints, Ints]:
 def _vanished(made: ItemRelease, space: ItemSpace) -> Ints:
     """Per original item, the entries that the release does not show at all."""
     records = made.prepared.problem.transactions
-    gone = made.outcome.shown.to[records.codes] < 0
-    gone[made.outcome.stripped] = True
+    gone = made.outcome.entries(records) < 0
     found = np.bincount(records.codes[gone], minlength=records.count)
     return found[space.begin : space.begin + space.count].astype(np.int64)
 
@@ -165,14 +164,15 @@ def _utility(made: ItemRelease) -> ItemUtilityFacts:
 
 def _sequences(made: ItemRelease) -> tuple[SequenceFacts, ...]:
     """The most frequent of the original's maximal frequent sets, longer ones first, and what became of them."""
-    found, to, shown = made.frequent, made.outcome.shown.to, made.outcome.shown
+    found, shown = made.frequent, made.outcome.shown
     labels = made.prepared.problem.transactions.labels
     facts = []
     for number in foremost(found.sets):
         items = found.sets.codes[found.sets.starts[number] : found.sets.starts[number + 1]]
         kept, coarser = bool(found.kept[number]), bool(found.coarser[number])
         names = tuple(labels[item] for item in items)
-        as_shown = tuple(dict.fromkeys(shown.labels[to[item]] for item in items)) if kept and coarser else ()
+        ways = [shown.ways(item) for item in items.tolist()] if kept and coarser else []
+        as_shown = tuple(dict.fromkeys(" or ".join(shown.labels[way] for way in one) for one in ways))
         facts.append(
             SequenceFacts(
                 labels=names,

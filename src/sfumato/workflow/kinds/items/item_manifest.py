@@ -63,10 +63,11 @@ def _published(plan: Plan, prepared: ItemPrepared, name: str) -> dict[str, Any]:
 
 
 def _public(column: RecodedColumn) -> dict[str, Any]:
-    """What the file itself shows of a column, and which of its items stand for several."""
+    """What the file itself shows of a column, and which of its items stand for several, or for others that it shows."""
     return {
         "kind": column.kind,
         "shown": column.shown,
         "entries": column.entries,
         "coarser": sorted(column.coarser),
+        **({"within": dict(sorted(column.within.items()))} if column.within else {}),
     }

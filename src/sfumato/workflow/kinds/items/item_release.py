@@ -8,7 +8,7 @@ from functools import cached_property
 from sfumato.group.near_unique import NearUnique, asked_size, near_unique_columns, unchanged
 from sfumato.publish.items.item_problem import ItemOutcome
 from sfumato.utility.item_utility import FrequentSets, QueryError
-from sfumato.verification.item_checks import LOCAL
+from sfumato.verification.item_checks import LOCAL, LOCAL_SETS, RECODED
 from sfumato.workflow.kinds.items.item_columns import RecodedColumn, recoded
 from sfumato.workflow.kinds.items.item_preparing import ItemPrepared
 from sfumato.workflow.kinds.items.long_tables import item_marks
@@ -44,6 +44,7 @@ class ItemRelease(Release):
             *super().marks,
             *(one.told for one in self.near_unique),
             *([LOCAL] if self.plan.algorithm.options.get("scope") == "local" else []),
+            *([RECODED] if self.algorithm == LOCAL_SETS else []),
             *item_marks(self.plan),
         ]
 

@@ -60,7 +60,7 @@ def search(asked: Asked, prepared: ItemPrepared, work: Work) -> Searched:
 def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> ItemRelease:
     """Judge the records as they are shown, and measure what was lost."""
     prepared, outcome = found.prepared, found.outcome
-    view = item_view(prepared, outcome)
+    view = outcome.view(prepared.problem.transactions)
     support = getattr(item_algorithm(asked.plan)[1], "support", SUPPORT)
     frequent = frequent_sets(view, support_of(support, prepared.table.rows))
     errors = query_errors(view, chance=QUERIES, queries=QUERY_COUNT)
@@ -77,17 +77,6 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Item
         algorithm=found.algorithm,
         why=found.why,
         like=asked.like,
-    )
-
-
-def item_view(prepared: ItemPrepared, outcome: ItemOutcome) -> ItemView:
-    """Records before and after, for whoever measures what was lost."""
-    return ItemView(
-        original=prepared.problem.transactions,
-        released=outcome.transactions,
-        to=outcome.shown.to,
-        spread=outcome.shown.spread,
-        penalty=outcome.shown.penalty,
     )
 
 
