@@ -69,7 +69,7 @@ def table_checks(
     yield marks_fit(manifest, [one.detail for one in rare], Check)
     yield algorithm_fits(manifest, Check)
     yield from consistent(manifest, published, Check)
-    yield from _identifiers(manifest, published)
+    yield from identifiers_fit(manifest, published)
     yield from cells_fit(data["columns"], table)
     groups: Classes | None = None
     counted = [(table, [n for n in published.schema.named(*_COUNTED) if n in table.names])]
@@ -88,7 +88,8 @@ def table_checks(
     yield from _counts(manifest, table, published, (known, asked), groups)
 
 
-def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
+def identifiers_fit(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
+    """Nobody is named openly, and every column has the role that the plan gives it."""
     keyed = {name for name, spec in manifest["plan"]["columns"].items() if spec.get("pseudonym") == "keyed"}
     open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
     open_names += [c.name for c in published.columns if c.role is Role.UNIT and c.kind != "integer"]

@@ -12,6 +12,7 @@ from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.identity.linkability import Linkability
 from sfumato.attacks.identity.lkc_adversary import LkcAdversary
+from sfumato.attacks.identity.nearest_record import NearestRecord
 from sfumato.attacks.identity.prosecutor import Linkage
 from sfumato.attacks.identity.singling_out import SinglingOut
 from sfumato.attacks.identity.sparse_sets import SparseSets
@@ -36,6 +37,7 @@ from sfumato.publish.microaggregation import Microaggregation
 from sfumato.publish.mondrian import Mondrian
 from sfumato.publish.one_dimensional import OneDimensional
 from sfumato.publish.top_down import TopDown
+from sfumato.publish.value_swapping import Swapping
 from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
 from sfumato.utility.entropy import NonUniformEntropy
@@ -88,6 +90,7 @@ ALGORITHMS = (
     AlgorithmPart(name="bottom-up", run=BottomUp),
     AlgorithmPart(name="anatomy", run=Anatomy),
     AlgorithmPart(name="microaggregation", run=Microaggregation),
+    AlgorithmPart(name="swapping", run=Swapping, solves="swapped", needs=("rows",)),
     AlgorithmPart(name="trajectory", run=Trajectory, solves="items"),
     AlgorithmPart(name="sets", run=Sets, solves="items"),
     AlgorithmPart(name="diffgen", run=DiffGen, solves="private", needs=("integers",)),
@@ -122,6 +125,9 @@ ATTACKS = (
     ),
     AttackPart(name=Foreground.name, make=lambda trials: Foreground(trials=trials, rows=LEARNED_FROM), quick=True),
     AttackPart(name=SparseSets.name, make=lambda trials: SparseSets(trials=trials), quick=True, attacks="items"),
+    AttackPart(
+        name=NearestRecord.name, make=lambda trials: NearestRecord(trials=trials), quick=True, attacks="swapped"
+    ),
 )
 
 BUILT_IN = Parts(models=MODELS, metrics=METRICS, algorithms=ALGORITHMS, attacks=ATTACKS, formats=FORMATS)
