@@ -22,6 +22,7 @@ SHORT = (
     "verifying_cost",
     "anjana_race",
     "swapping",
+    "group_outputs",
 )
 LONG = (
     "k_optimize",

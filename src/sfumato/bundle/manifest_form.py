@@ -70,7 +70,7 @@ TABLE = Record(
                         needed={"of": Whole(), "labels": Mapped(of=Maybe(NUMBER))},
                         optional={
                             "level": Whole(),
-                            "form": OneOf(("boxes", "means", "nodes", "intervals")),
+                            "form": OneOf(("boxes", "means", "nodes", "intervals", "distributions")),
                             "rule": RULE,
                             "sizes": Mapped(of=NUMBER),
                             "total": NUMBER,

@@ -19,6 +19,7 @@ from sfumato.verification.attack_figures import attacks_fit
 from sfumato.verification.cell_checks import cells_fit
 from sfumato.verification.checks import Check, Remark, rounded, same, shown
 from sfumato.verification.consistency import algorithm_fits, consistent, evidence_fits, marks_fit
+from sfumato.verification.distribution_checks import distributions_fit
 from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verification.judging import claim, smallest
 from sfumato.verification.losses import labels_fit, losses, trees_fit, within_range
@@ -128,6 +129,7 @@ def _counts(
     yield same("risk", rounded(known.risk(judged)), rounded(manifest["risk"]))
     yield from evidence_fits(published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
+    yield from distributions_fit(manifest, classes, Check)
     yield from trees_fit(manifest, published.schema.guarded, Check)
     yield from trail_fits(manifest, classes, known.metric(str(manifest["plan"]["utility"]["metric"])), Check)
     yield from _utility(manifest, classes, known)
