@@ -23,6 +23,7 @@ SHORT = (
     "anjana_race",
     "swapping",
     "group_outputs",
+    "cube",
 )
 LONG = (
     "k_optimize",

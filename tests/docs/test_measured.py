@@ -16,6 +16,7 @@ MARKED = {
     "docs/theory/comparison.md": 3,
     "docs/theory/diffgen.md": 8,
     "docs/theory/distributions.md": 1,
+    "docs/theory/incognito.md": 1,
     "docs/theory/k-optimize.md": 2,
     "docs/theory/marginals.md": 4,
     "docs/theory/mondrian.md": 1,

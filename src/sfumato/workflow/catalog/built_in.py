@@ -28,7 +28,7 @@ from sfumato.publish.items import Sets, Trajectory
 from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.lattice.datafly import datafly
 from sfumato.publish.lattice.greedy import greedy
-from sfumato.publish.lattice.incognito import incognito
+from sfumato.publish.lattice.incognito import Incognito
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.lattice.samarati import samarati
 from sfumato.publish.local import CellSuppression, Local
@@ -78,7 +78,7 @@ METRICS = (
 ALGORITHMS = (
     AlgorithmPart(name="optimal", run=optimal, people=True),
     AlgorithmPart(name="samarati", run=samarati, people=True),
-    AlgorithmPart(name="incognito", run=incognito, people=True),
+    AlgorithmPart(name="incognito", run=Incognito, people=True),
     AlgorithmPart(name="datafly", run=datafly, people=True),
     AlgorithmPart(name="greedy", run=greedy, anytime=True, people=True),
     AlgorithmPart(name="k-optimize", run=KOptimize, anytime=True),
