@@ -12,7 +12,19 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from measure import machine
 
-SHORT = ("grouping", "lattice", "searches", "mondrian", "judging", "people", "verifying_cost", "anjana_race")
+SHORT = (
+    "grouping",
+    "lattice",
+    "searches",
+    "mondrian",
+    "judging",
+    "people",
+    "verifying_cost",
+    "anjana_race",
+    "swapping",
+    "group_outputs",
+    "cube",
+)
 LONG = (
     "k_optimize",
     "top_down",

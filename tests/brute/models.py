@@ -213,6 +213,27 @@ def personalized(
     return judged(values, lambda value: value <= p, max)
 
 
+def divergence_bounding(
+    rows: Rows, quasi: Sequence[str], *, confidence: Share, column: str, paths: Mapping[str, Sequence[str]]
+) -> Judged:
+    """002, section 2.1: person by person, every value of another branch, as sure as the rows of the class say it."""
+
+    def branch(value: str) -> str:
+        above = paths.get(value) or (value,)
+        return above[-1]
+
+    values = {}
+    for key, group in classes(rows, quasi).items():
+        links = [
+            share(group, column, other[column])
+            for person in group
+            for other in group
+            if branch(other[column]) != branch(person[column])
+        ]
+        values[key] = max(links, default=Fraction(0))
+    return judged(values, lambda value: value < confidence, max)
+
+
 def all_of(parts: Sequence[Judged]) -> Judged:
     """The first part that fails speaks, else the last one; what fails any of them fails."""
     first = next((part for part in parts if not part[0]), parts[-1])

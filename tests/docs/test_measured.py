@@ -15,12 +15,15 @@ MARKED = {
     "docs/theory/bottom-up.md": 2,
     "docs/theory/comparison.md": 3,
     "docs/theory/diffgen.md": 8,
+    "docs/theory/distributions.md": 1,
+    "docs/theory/incognito.md": 1,
     "docs/theory/k-optimize.md": 2,
     "docs/theory/local-sets.md": 1,
     "docs/theory/marginals.md": 4,
     "docs/theory/mondrian.md": 1,
     "docs/theory/top-down-sets.md": 1,
     "docs/theory/top-down.md": 2,
+    "docs/theory/value-swapping.md": 1,
 }
 """How many tables of each page repeat one of RESULTS.md."""
 

@@ -25,6 +25,7 @@ from sfumato.group.readings import matched, resolved
 from sfumato.models.all_of import AllOf
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.divergence import DivergenceBounding
 from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import (
@@ -162,6 +163,13 @@ def personalized(draw: Draw) -> tuple[Model, Judge]:
     return model, partial(brute.personalized, p=p, column="s", paths=paths, guards=guards)
 
 
+def divergence(draw: Draw) -> tuple[Model, Judge]:
+    confidence, paths = draw(SHARE), draw(st.one_of(st.just({}), trees()))
+    far = "branch" if paths else "value"
+    model = DivergenceBounding(confidence=float(confidence), column="s", far=far, paths=paths)
+    return model, partial(brute.divergence_bounding, confidence=confidence, column="s", paths=paths)
+
+
 BY_CLASS: dict[str, Case] = {
     "k": k_anonymity,
     "distinct": distinct_l,
@@ -174,7 +182,7 @@ BY_CLASS: dict[str, Case] = {
     "emd-equal": partial(closeness, distance="emd-equal"),
 }
 BY_PROGRAM: dict[str, Case] = {"ordered": ordered, "hierarchical": hierarchical, "matrix": matrix}
-CASES = BY_CLASS | BY_PROGRAM | {"personalized": personalized}
+CASES = BY_CLASS | BY_PROGRAM | {"personalized": personalized, "divergence": divergence}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

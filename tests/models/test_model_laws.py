@@ -16,6 +16,7 @@ from sfumato.group.classes import Classes
 from sfumato.models.all_of import AllOf
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.divergence import DivergenceBounding
 from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import (
@@ -78,6 +79,8 @@ MODELS: list[Model] = [
     LKCPrivacy(l=5, k=1, c=0.7, column="ill", values=("flu", "hiv")),
     EMAnonymity(e=1, m=1.5, column="pay"),
     EMAnonymity(e=0.5, m=2, column="pay", relative=True),
+    DivergenceBounding(confidence=0.5, column="ill"),
+    DivergenceBounding(confidence=0.4, column="ill", far="branch", paths=PATHS),
     DeltaPresence(low=0, high=0.7),
     DeltaPresence(low=0.3, high=0.9),
     KMap(k=2),
@@ -186,6 +189,7 @@ LAWS = {  # name -> merging, removal, growth
     "alpha-k-anonymity": (True, True, False),
     "lkc-privacy": (True, False, False),
     "e-m-anonymity": (False, True, False),
+    "divergence-bounding": (False, True, False),
     "k-map": (True, True, True),
     "personalized-privacy": (False, True, False),
 }
@@ -232,6 +236,14 @@ def test_merging_breaks_personalized_privacy() -> None:
     table = classes_of({"a": ["x", "x", "y", "y"], "ill": ["flu", "cut", "cough", "cough"]}, quasi=["a"])
     assert model.check(table).holds
     assert model.check(one_class(table)).reached == 0.75
+
+
+def test_merging_breaks_divergence_bounding() -> None:
+    model = DivergenceBounding(confidence=0.5, column="ill")
+    table = classes_of({"a": ["x", "x", "y", "y"], "ill": ["flu", "flu", "cut", "cut"]}, quasi=["a"])
+    assert model.check(table).holds
+    assert model.check(one_class(table)).reached == 0.5
+    assert "smaller classes still may" in model.reachable(table).note
 
 
 def test_a_label_replaced_in_some_classes_only_breaks_lkc() -> None:

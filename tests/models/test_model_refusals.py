@@ -12,6 +12,7 @@ from sfumato.ground.errors import DataError, ParameterError, UnknownColumn
 from sfumato.models.all_of import AllOf
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.divergence import DivergenceBounding
 from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import (
@@ -38,6 +39,7 @@ GOOD: dict[type, dict[str, Any]] = {
     ConfidenceBounding: {"templates": (Template(column="ill", value="hiv", limit=0.5),)},
     LKCPrivacy: {"l": 2, "k": 2, "c": 0.5, "column": "ill", "values": ("hiv",)},
     EMAnonymity: {"e": 1, "m": 2, "column": "pay"},
+    DivergenceBounding: {"confidence": 0.5, "column": "ill", "far": "branch", "paths": PATHS},
     DeltaPresence: {"low": 0.1, "high": 0.5},
     KMap: {"k": 2},
     PersonalizedPrivacy: {"p": 0.5, "column": "ill", "paths": PATHS, "guards": {"flu": "lung"}},
@@ -78,6 +80,10 @@ BAD: dict[tuple[type, str], list[Any]] = {
     (EMAnonymity, "m"): [0.999, *NO_NUMBER],
     (EMAnonymity, "column"): NO_TEXT,
     (EMAnonymity, "relative"): [0, 1, None, "yes"],
+    (DivergenceBounding, "confidence"): NO_SHARE,
+    (DivergenceBounding, "column"): NO_TEXT,
+    (DivergenceBounding, "far"): ["value", "far", None],
+    (DivergenceBounding, "paths"): [None, {}, {"flu": "lung"}],
     (DeltaPresence, "low"): [-0.001, 0.51, 1.001, *NO_NUMBER],
     (DeltaPresence, "high"): [0.099, 1.001, -1, *NO_NUMBER],
     (KMap, "k"): NO_WHOLE,

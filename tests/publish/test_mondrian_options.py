@@ -279,7 +279,7 @@ def test_a_time_limit_leaves_larger_groups():
         ({"cut": "mean"}, "cut must be one of balanced, median, any, not 'mean'"),
         ({"order": "size"}, "order must be one of taxonomy, ordered, not 'size'"),
         ({"choose": "widht"}, "choose must be one of metric, width, gain, not 'widht'; did you mean 'width'"),
-        ({"output": "box"}, "output must be one of hierarchy, boxes, means, not 'box'"),
+        ({"output": "box"}, "output must be one of hierarchy, boxes, means, distributions, not 'box'"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, message):

@@ -17,6 +17,7 @@ from sfumato.models import (
     AlphaKAnonymity,
     ConfidenceBounding,
     DistinctLDiversity,
+    DivergenceBounding,
     EMAnonymity,
     EntropyLDiversity,
     KAnonymity,
@@ -66,6 +67,7 @@ MODELS: list[tuple[Model, ...]] = [
     (LKCPrivacy(l=1, k=2, c=0.7, column="s", values=("1",)),),
     (EMAnonymity(e=1, m=1.5, column="s"),),
     (PersonalizedPrivacy(p=0.7, column="s", paths=TREE, guards={"1": "low"}),),
+    (DivergenceBounding(confidence=0.6, column="s", far="branch", paths=TREE),),
 ]
 
 

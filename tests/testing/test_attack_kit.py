@@ -61,6 +61,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "inference": census_subject,
     "singling-out": census_subject,
     "sparse": sets,
+    "nearest-record": lambda: replace(raw(), own=np.arange(raw().release.height)),
 }
 """Attacks that need a release of their own kind; all others are tried on a census as it is."""
 SHOWN_ELSEWHERE = ("divergence",)

@@ -23,6 +23,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "confidence-bounding": {"confidence": [{"quasi": ["age"], "value": "Sales", "limit": 0.6}]},
     "lkc-privacy": {"lkc": {"l": 2, "k": 3, "c": 0.6, "values": ["Sales"]}},
     "e-m-anonymity": {"e_m": {"e": 1, "m": 1.2, "column": "pay"}},
+    "divergence-bounding": {"divergence": {"confidence": 0.6, "far": "branch"}},
     "delta-presence": {"delta_presence": {"high": 0.8}},
     "k-map": {"k_map": 4},
     "personalized-privacy": {"personalized": {"p": 0.7, "guards": {"Sales": "Sales"}}},

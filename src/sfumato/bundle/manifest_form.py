@@ -70,7 +70,7 @@ TABLE = Record(
                         needed={"of": Whole(), "labels": Mapped(of=Maybe(NUMBER))},
                         optional={
                             "level": Whole(),
-                            "form": OneOf(("boxes", "means", "nodes", "intervals")),
+                            "form": OneOf(("boxes", "means", "nodes", "intervals", "distributions")),
                             "rule": RULE,
                             "sizes": Mapped(of=NUMBER),
                             "total": NUMBER,
@@ -219,7 +219,32 @@ PRIVATE = Record(
 OBSERVED = Record(needed={**_NOISY, "kind": Exactly("observed"), "claims": Listed(of=CLAIM, most=0)}, optional=REPORT)
 """Noisy rows over domains that were read off the table: nothing is claimed."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED)
+SWAPPED = Record(
+    needed={
+        **COMMON,
+        "kind": Exactly("swapped"),
+        "data": Record(
+            needed={**DATA, "columns": _columns(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)}
+        ),
+        "claims": Listed(of=CLAIM, most=0),
+        "attacks": Listed(of=ATTACK, most=20_000),
+        "attacks_not_made": Mapped(of=SENTENCE),
+        "recoding": Record(
+            needed={
+                "algorithm": NAME,
+                "why": SENTENCE,
+                "rate": NUMBER,
+                "columns": Listed(of=NAME),
+                "within": Mapped(of=Whole()),
+            },
+            optional={"left_out": Whole(low=1)},
+        ),
+    },
+    optional=REPORT,
+)
+"""Rows with exchanged values: nothing is claimed."""
+
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED)
 """One for each kind."""
 
 

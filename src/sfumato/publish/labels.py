@@ -1,4 +1,4 @@
-"""From groups of cells to the labels that their columns show: hierarchy values, boxes or means."""
+"""From groups of cells to the labels that their columns show: hierarchy values, boxes, means or distributions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.describe.distributions import LONGEST, written_distribution
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.group.keys import Ids, distinct, representatives, total, weighed
 from sfumato.publish.order import spans
 from sfumato.publish.problem import Form, Problem, Recoded
 from sfumato.utility.view import Reals, Ruler
 
-Output = Literal["hierarchy", "boxes", "means"]
+Output = Literal["hierarchy", "boxes", "means", "distributions"]
 Codes = NDArray[np.int32]
 
 
@@ -23,7 +24,8 @@ def recoded(problem: Problem, groups: Ids, count: int, output: Output = "hierarc
 
     ``hierarchy``: the lowest label that covers all values of the group. ``boxes``: the smallest and the largest number
     of the group, or the set of its values. ``means``: the mean of its numbers; other columns as with ``hierarchy``.
-    A group with a missing value beside others shows ``*``.
+    ``distributions``: how many rows of the group have each of its values; one that would be too long as with
+    ``hierarchy``. A group with a missing value beside others shows ``*``.
     """
     parts = [_part(problem, column, groups, count, output) for column in range(len(problem.hierarchies))]
     return _together(problem, parts)
@@ -114,6 +116,8 @@ def _part(problem: Problem, column: int, groups: Ids, count: int, output: Output
     numbers = problem.number(column)
     if output == "hierarchy" or (output == "means" and numbers is None):
         return _levels(hierarchy, codes, lowest(hierarchy, codes, groups, count)[groups])
+    if output == "distributions":
+        return _distributions(problem, column, groups, count)
     if numbers is None:
         return _sets(hierarchy, codes, groups, count)
     if output == "boxes":
@@ -204,6 +208,41 @@ def _sets(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> _Label
         table[group] = made.share(name, float(len(chosen))) if len(chosen) > 1 else made.place(name, 1.0, 0.0)
     made.places = table[groups]
     return made
+
+
+def _distributions(problem: Problem, column: int, groups: Ids, count: int) -> _Labels:
+    """How many rows of a group have each value; the label is as large as that many values, or as their range."""
+    hierarchy, codes, numbers = problem.hierarchies[column], problem.cells.keys[column], problem.number(column)
+    made = _Labels(hierarchy, len(codes), "distributions")
+    names = hierarchy.levels[0].labels
+    ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), len(names)), len(codes))
+    place, rows = representatives(ids, pairs), total(ids, problem.cells.sizes, pairs)
+    cuts = np.searchsorted(groups[place], np.arange(1, count))
+    coarse = lowest(hierarchy, codes, groups, count)
+    table = np.zeros(count, np.int32)
+    for group, (part, many) in enumerate(zip(np.split(codes[place], cuts), np.split(rows, cuts), strict=True)):
+        told = written_distribution({names[code]: int(n) for code, n in zip(part, many, strict=True)})
+        if len(part) == 1:
+            table[group] = made.place(names[part[0]], 0.0 if hierarchy.continuous else 1.0, 0.0)
+        elif hierarchy.missing in part:
+            table[group] = made.place(TOP, hierarchy.total, float(hierarchy.height))
+        elif len(told) > LONGEST:
+            level = hierarchy.levels[coarse[group]]
+            node = int(level.parent[part[0]])
+            table[group] = made.share(level.labels[node], float(level.sizes[node]))
+        else:
+            table[group] = made.share(told, _extent(hierarchy, numbers, part))
+    made.places = table[groups]
+    return made
+
+
+def _extent(hierarchy: Hierarchy, numbers: Reals | None, part: Codes) -> float:
+    """How much of the domain some values are: as many as they are, or the range of numbers that lie close together."""
+    if numbers is None:
+        return float(len(part))
+    order = part[np.argsort(numbers[part], kind="stable")]
+    wide = float(spans(hierarchy, numbers)(int(order[0]), int(order[-1])))
+    return wide if hierarchy.continuous else max(min(float(len(part)), wide), 1.0)
 
 
 def _words(hierarchy: Hierarchy) -> dict[tuple[int, ...], str]:

@@ -20,7 +20,7 @@ from sfumato.publish.problem import Grain, Outcome, Problem
 
 Points = NDArray[np.float64]
 """Rows x columns, each column with mean 0 and variance 1."""
-Shown = Literal["means", "boxes", "hierarchy"]
+Shown = Literal["means", "boxes", "hierarchy", "distributions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

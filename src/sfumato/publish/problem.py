@@ -26,7 +26,7 @@ from sfumato.publish.trail import Trail
 from sfumato.utility.view import Metric, Reals, Ruler, View
 
 Levels = tuple[int, ...]
-Form = Literal["levels", "boxes", "means", "nodes", "intervals"]
+Form = Literal["levels", "boxes", "means", "nodes", "intervals", "distributions"]
 Grain = Literal["cells", "rows"]
 
 
@@ -84,8 +84,8 @@ class Recoded(Brief):
     rulers: tuple[Ruler, ...]
     """For each column, how much each of its labels hides."""
     forms: tuple[Form, ...] = ()
-    """For each column, what its labels are: hierarchy values (also where nothing is said), boxes or means; with one cut
-    through the column's tree, its nodes or intervals."""
+    """For each column, what its labels are: hierarchy values (also where nothing is said), boxes, means or
+    distributions; with one cut through the column's tree, its nodes or intervals."""
 
     @classmethod
     def at(cls, problem: Problem, levels: Levels) -> Recoded:

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.describe.distributions import read_distribution
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.utility.view import Reals, Ruler
 
@@ -101,20 +102,33 @@ def covered(hierarchy: Hierarchy, numbers: Reals | None, words: Words, codes: Co
     """Labels x values: how likely each value is when the label is all one knows; every row adds up to 1.
 
     A hierarchy value covers all values below it, a range all numbers within it, a set its values, a mean the numbers
-    next to it. Which one a label is, is told by the cells that carry it: ``codes`` their values, ``keys`` their labels.
+    next to it, a distribution its values by their shares. Which one a label is, is told by the cells that carry it:
+    ``codes`` their values, ``keys`` their labels.
     """
     cover = np.zeros((len(words.labels), len(hierarchy.levels[0].labels)), np.bool_)
     cover[keys, codes] = True
     carried = cover.any(axis=1)
     if words.form == "levels":
         _under(cover, hierarchy, words.steps, codes, keys)
-    elif numbers is not None and words.form != "nodes":
+    elif numbers is not None and words.form not in ("nodes", "distributions"):
         _within(cover, numbers, codes, keys)
     cover[carried & np.array([label == TOP for label in words.labels], np.bool_)] = True
     shares: Reals = cover / np.maximum(cover.sum(axis=1, keepdims=True), 1)
     if words.form == "means" and numbers is not None:
         _beside(shares, numbers, words.labels)
+    if words.form == "distributions":
+        _stated(shares, hierarchy, words.labels)
     return shares
+
+
+def _stated(shares: Reals, hierarchy: Hierarchy, labels: Sequence[str]) -> None:
+    """For labels that are distributions: each value as often as they say."""
+    place = {value: code for code, value in enumerate(hierarchy.levels[0].labels)}
+    for row, label in enumerate(labels):
+        counts = read_distribution(label)
+        if counts is not None and set(counts) <= set(place):
+            shares[row] = 0.0
+            shares[row, [place[value] for value in counts]] = np.array(list(counts.values())) / sum(counts.values())
 
 
 def _under(cover: Flags, hierarchy: Hierarchy, steps: Reals, codes: Codes, keys: Codes) -> None:

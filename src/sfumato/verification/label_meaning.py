@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from sfumato.data.kinds import is_readable
+from sfumato.describe.distributions import read_distribution
 from sfumato.describe.domains import DECLARING
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.spans import Interval, read_interval
 
-FORMS = ("levels", "nodes", "intervals", "boxes", "means")
+FORMS = ("levels", "nodes", "intervals", "boxes", "means", "distributions")
 """How labels are made; the first where nothing is said."""
-_SHARES = ("boxes", "intervals")
+_SHARES = ("boxes", "intervals", "distributions")
 """Labels that lie as high as their share of the domain says."""
 _NUMERIC = ("intervals", "grown")
 """Hierarchies that declare a range of numbers."""
@@ -44,6 +45,9 @@ def contradictions(stated: Mapping[str, Any], planned: Mapping[str, Any], missin
         wrong += _sizes(stated, numeric, words, missing)
     if form in _SHARES and "sizes" in stated:
         wrong += [label for label, steps in stated["labels"].items() if not _shared(label, steps, stated)]
+    if form == "distributions":
+        told = [label for label in words if label.startswith('{"') and stated["labels"][label] != 0]
+        wrong += [f"{label} counts nothing" for label in told if read_distribution(label) is None]
     if form == "intervals":
         wrong += [label for label in words if read_interval(label) is None]
     if "rule" in stated:
@@ -63,6 +67,8 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
         wrong += _beyond(words, float(total), leaf)
         kind = stated.get("rule", {}).get("type")
         wrong += ["continuous"] * (kind is not None and bool(stated["continuous"]) != (kind != "integer"))
+    if stated.get("form") == "distributions":
+        wrong += [f"size {sizes[label]:g} of {label}" for label in words if not _as_many(label, sizes.get(label), leaf)]
     values = stated.get("rule", {}).get("values")
     if values is not None:
         wrong += ["continuous"] * bool(stated["continuous"]) + ["total"] * (total != len(values))
@@ -73,6 +79,17 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
         if not near and not counted:  # what lies beyond declared limits has no size
             wrong.append(f"size {size:g} of {label}")
     return wrong
+
+
+def _as_many(label: str, size: float | None, leaf: float) -> bool:
+    """Whether a distribution is no larger than its values are many, or than their range where they are not counted."""
+    counts = read_distribution(label)
+    if counts is None or size is None:
+        return True
+    if leaf:
+        return leaf <= size <= len(counts)
+    numbers = [float(value) for value in counts if is_readable(value, "real")]
+    return len(numbers) == len(counts) and size <= (max(numbers) - min(numbers)) * (1 + 1e-9)
 
 
 def _width(label: str, leaf: float) -> float | None:

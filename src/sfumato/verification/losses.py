@@ -49,7 +49,7 @@ def _placed(label: str, steps: float | None, stated: Mapping[str, Any]) -> bool:
     domain is not declared.
     """
     if steps is None:
-        return stated.get("form") in ("boxes", "intervals", "means") and label != TOP
+        return stated.get("form") in ("boxes", "intervals", "means", "distributions") and label != TOP
     level = stated.get("level", steps)
     if stated.get("form", "levels") != "levels" and label != TOP:
         return bool(0 <= steps <= stated["of"])

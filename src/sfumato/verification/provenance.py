@@ -83,11 +83,17 @@ _PRIVATE = (
     *_of("declared", "the domains that the publisher declared, or paid for", "domains*"),
     *_of("stated", "noisy choices of the mechanism, covered by epsilon", "recoding/*", "search/*"),
 )
+_SWAPPED = (
+    *_of("recomputed", "from the plan", "data/exempt_suppressed", "recoding/rate", "recoding/columns*"),
+    *_of("recomputed", "from the plan", "recoding/within*"),
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
+)
 _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "table": _TABLE,
     "items": _ITEMS,
     "private": _PRIVATE,
     "observed": _PRIVATE,
+    "swapped": _SWAPPED,
 }
 """By what the manifest says that it is."""
 

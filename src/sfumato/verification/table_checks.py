@@ -19,6 +19,7 @@ from sfumato.verification.attack_figures import attacks_fit
 from sfumato.verification.cell_checks import cells_fit
 from sfumato.verification.checks import Check, Remark, rounded, same, shown
 from sfumato.verification.consistency import algorithm_fits, consistent, evidence_fits, marks_fit
+from sfumato.verification.distribution_checks import distributions_fit
 from sfumato.verification.evidence import all_stars, counted_alike, evidence, groups_apart, required
 from sfumato.verification.judging import claim, smallest
 from sfumato.verification.losses import labels_fit, losses, trees_fit, within_range
@@ -69,7 +70,7 @@ def table_checks(
     yield marks_fit(manifest, [one.detail for one in rare], Check)
     yield algorithm_fits(manifest, Check)
     yield from consistent(manifest, published, Check)
-    yield from _identifiers(manifest, published)
+    yield from identifiers_fit(manifest, published)
     yield from cells_fit(data["columns"], table)
     groups: Classes | None = None
     counted = [(table, [n for n in published.schema.named(*_COUNTED) if n in table.names])]
@@ -88,7 +89,8 @@ def table_checks(
     yield from _counts(manifest, table, published, (known, asked), groups)
 
 
-def _identifiers(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
+def identifiers_fit(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
+    """Nobody is named openly, and every column has the role that the plan gives it."""
     keyed = {name for name, spec in manifest["plan"]["columns"].items() if spec.get("pseudonym") == "keyed"}
     open_names = [c.name for c in published.columns if c.role is Role.IDENTIFIER and c.name not in keyed]
     open_names += [c.name for c in published.columns if c.role is Role.UNIT and c.kind != "integer"]
@@ -127,6 +129,7 @@ def _counts(
     yield same("risk", rounded(known.risk(judged)), rounded(manifest["risk"]))
     yield from evidence_fits(published, classes, Check)
     yield from labels_fit(manifest, classes, Check)
+    yield from distributions_fit(manifest, classes, Check)
     yield from trees_fit(manifest, published.schema.guarded, Check)
     yield from trail_fits(manifest, classes, known.metric(str(manifest["plan"]["utility"]["metric"])), Check)
     yield from _utility(manifest, classes, known)

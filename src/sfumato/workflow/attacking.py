@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
+from sfumato.attacks.disclosure.proximity import Divergence
 from sfumato.attacks.frame.assignment import different
 from sfumato.attacks.frame.guarded_view import guarded_view
 from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
@@ -50,6 +51,8 @@ def attacked(
     chosen = chosen_attacks(asked.attacks)
     if subject.together is not None:
         chosen |= chosen_attacks((Households.name,))
+    if any(one.far is not None for one in subject.promises):
+        chosen |= chosen_attacks((Divergence.name,))
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         made = part.make(asked.trials)

@@ -6,8 +6,8 @@ patient is linked with cancer. Both are named in the same source: proximity and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.disclosure.homogeneity import asked, chosen, mean, unfit
-from sfumato.attacks.frame.posterior import SLACK, Counted, Posterior, Reals, counted
+from sfumato.attacks.frame.posterior import SLACK, Counted, Posterior, Reals, alone, counted
+from sfumato.attacks.frame.promises import Promise
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import between
@@ -156,6 +157,11 @@ class Divergence:
     shares in the whole release. A table published as it is has few such breaches: they come from grouping people.
     There is no control run: a wrong belief about somebody who is not there is a fault of the release all the same.
 
+    Where the release claims divergence bounding he believes from the claim's confidence on, far is what the claim says
+    is far, and the limit is 0. That claim is about classes: people whom rows of several classes fit are trials that
+    could not be carried out. Where people have several rows the claim counts people and he counts rows: then he is not
+    made for the claim.
+
     Figures: confidence_far, the average confidence in the surest far value; right, the share of people who are linked
         with their own value as surely.
     Source: the divergence breach, 002 section 2.1.
@@ -170,35 +176,62 @@ class Divergence:
     """The sensitive column; the first one where none is named."""
     trials: int = 2000
     """At most so many people are attacked."""
+    claimed: Promise | None = None
+    """The claim that he is made for; its confidence is the threshold."""
 
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         between("threshold", self.threshold, 0, 1, open_low=True)
         asked(self.trials, self.column)
 
+    def variants(self, subject: Subject) -> Sequence[tuple[str, Divergence]]:
+        """One for each claim about far values."""
+        column = chosen(subject, self.column)
+        found: dict[str, Divergence] = {}
+        for one in subject.promises if subject.unit is None else ():
+            if one.far is not None and one.column in (None, column):
+                how = " by branches" if one.branches else ""
+                found[f"{how} from {one.far:g}"] = replace(self, threshold=one.far, claimed=one)
+        return list(found.items()) or [("", self)]
+
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
         return unfit(subject, chosen(subject, self.column))
 
+    def limit(self, subject: Subject, column: str | None) -> Limit | None:
+        """None at all, where a claim says that nobody is linked with a far value so surely."""
+        return None if self.claimed is None else Limit(value=0.0, why=self.claimed.why)
+
+    def _believes(self, share: Reals) -> NDArray[np.bool_]:
+        """Whether a share is believed; a claim is held to its own number exactly."""
+        return np.asarray(share >= self.threshold * (SLACK if self.claimed is None else 1.0))
+
+    def _branch(self, subject: Subject, column: str) -> Mapping[str, str]:
+        if self.claimed is not None:
+            return self.claimed.branches
+        return {value: above[-1] for value, above in subject.trees.get(column, {}).items() if above}
+
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Look at some people."""
         column = chosen(subject, self.column) or ""
-        branch = {value: above[-1] for value, above in subject.trees.get(column, {}).items() if above}
+        branch = self._branch(subject, column)
         count = counted(subject, column)
         people = subject.some(self.trials, chance)
         posterior, own = count.posterior(people), _branches(people[column], branch)
-        far = _surest_far(posterior, branch, own)
+        there = posterior.view >= 0
+        if self.claimed is not None:
+            there &= alone(subject, people)
+        far = np.where(there, _surest_far(posterior, branch, own), 0.0)
         at = posterior.entry(count.truth(people))
-        right = (at >= 0) & (posterior.share[at] >= self.threshold * SLACK if len(posterior.code) else False)
+        right = (at >= 0) & (self._believes(posterior.share[at]) if len(posterior.code) else False)
         guessed = _surest_far(posterior.blind(), branch, own)
-        hits, believed = float((far >= self.threshold * SLACK).sum()), float((guessed >= self.threshold * SLACK).sum())
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="a person's quasi-identifiers and that she is in the release",
             does=f"link her with a {column} that is far from her own, with confidence {self.threshold:g} or more",
-            rate=Rate(hits=hits, trials=len(far), failed=int((posterior.view < 0).sum())),
-            naive=Rate(hits=believed, trials=len(far)),
+            rate=Rate(hits=float(self._believes(far).sum()), trials=len(far), failed=int((~there).sum())),
+            naive=Rate(hits=float(self._believes(guessed).sum()), trials=len(far)),
             limit=limit,
             worst=float(far.max(initial=0)),
             figures={"confidence_far": mean(far), "right": mean(right)},

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.frame.subject import Coverage, Mask
 from sfumato.data.kinds import is_readable
+from sfumato.describe.distributions import read_distribution
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.describe.spans import read_interval
 
@@ -58,7 +59,7 @@ def _covered(
 
 
 def _spelled(label: str, values: tuple[str, ...], numbers: NDArray[np.float64], place: dict[str, int]) -> Mask:
-    """Intervals, boxes, sets and masks, by how they are written."""
+    """Intervals, boxes, distributions, sets and masks, by how they are written."""
     interval = read_interval(label)
     if interval is not None:
         return interval.holds(numbers)
@@ -67,6 +68,8 @@ def _spelled(label: str, values: tuple[str, ...], numbers: NDArray[np.float64], 
         if not np.isnan(ends).any():
             return np.asarray((numbers >= ends[0]) & (numbers <= ends[1]))
         return np.array([box[1] <= value <= box[2] for value in values], np.bool_)
+    if (counts := read_distribution(label)) is not None:
+        return np.array([value in counts for value in values], np.bool_)
     if several := _SET.fullmatch(label):
         inside = _among(several[1], [value for value in values if value in several[1]])
         return np.array([value in inside for value in values], np.bool_)

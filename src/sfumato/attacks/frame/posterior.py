@@ -137,6 +137,17 @@ class Counted:
         )
 
 
+def alone(subject: Subject, people: pl.DataFrame) -> Mask:
+    """Whom the rows of one class fit, and of no other; nobody where sensitive values are published apart."""
+    if subject.groups is not None:
+        return np.zeros(people.height, np.bool_)
+    codes = subject.coded(people)
+    first, of_person = alike(codes)
+    covers = [covers_of(subject, column) for column in range(len(subject.quasi))]
+    cell, _ = fitting(subject.classes[0], covers, codes[:, first])
+    return np.asarray(np.bincount(cell, minlength=len(first))[of_person] == 1)
+
+
 def counted(subject: Subject, column: str | None) -> Counted:
     """Count a release; where the sensitive column is published apart, a row has each value of its group in part."""
     keys = [str(place) for place in range(len(subject.quasi))]

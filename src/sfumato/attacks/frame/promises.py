@@ -6,7 +6,7 @@ The one place that reads claims for attackers. A model's part in the catalog bri
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,10 @@ class Promise:
     """Whether the claim says that nobody infers the value more surely than by this share."""
     closeness: Closeness | None = None
     """How near a class is to the whole table."""
+    far: float | None = None
+    """In no class a value that is far from somebody's own has this share or more."""
+    branches: Mapping[str, str] = field(default_factory=dict)
+    """Far is another branch; a value that has none here is one by itself."""
     why: str = ""
     """The claim."""
 
@@ -144,6 +148,12 @@ def _close(given: Mapping[str, Any]) -> Sequence[Promise]:
     return (Promise(closeness=Closeness(t=float(given["t"]), distance=str(given.get("distance", "")), order=order)),)
 
 
+def _far(given: Mapping[str, Any]) -> Sequence[Promise]:
+    """No value of another branch right below the top has the stated share or more."""
+    branches = {value: above[-1] for value, above in (given.get("paths") or {}).items() if above}
+    return (Promise(far=float(given["confidence"]), branches=branches),)
+
+
 READERS: Mapping[str, Reader] = {
     "k-anonymity": _of_size,
     "k-map": _of_size,
@@ -158,6 +168,7 @@ READERS: Mapping[str, Reader] = {
     "confidence-bounding": _templates,
     "personalized-privacy": _guarded,
     "t-closeness": _close,
+    "divergence-bounding": _far,
 }
 """Our models that promise something of the kind; distances between sensitive numbers, for example, do not."""
 
@@ -185,7 +196,7 @@ def about(
 
 
 def _of_shares(one: Promise, column: str | None) -> bool:
-    return one.find is None and one.closeness is None and one.column in (None, column)
+    return one.find is None and one.closeness is None and one.far is None and one.column in (None, column)
 
 
 def _named(one: Promise, quasi: Sequence[str]) -> bool:

@@ -88,6 +88,8 @@ class Subject(Brief):
     """The column by which people with several rows were told apart: here each of them is there once."""
     together: str | None = None
     """A column of the people that tells who belongs together, such as a household."""
+    own: Ints | None = None
+    """For each person, which released row was made from theirs; only whoever made the release knows."""
 
     @property
     def published(self) -> tuple[str, ...]:

@@ -91,7 +91,8 @@ class Rate:
         z, n, p = float(ndtri(0.5 + self.confidence / 2)), self.trials, self.value
         middle, spread = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         scale = 1 + z * z / n
-        return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
+        low = max((middle - spread) / scale, 0.0) if self.hits else 0.0  # not a trace of rounding above a limit of 0
+        return low, min((middle + spread) / scale, 1.0)
 
     def rounded(self) -> Rate:
         """The rate to four digits, as it may be told: the rest would speak of single people."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import get_args
 
 import numpy as np
 
+from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.ground.work import Work
 from sfumato.publish.lattice.checker import Checker, Judged
@@ -15,7 +17,7 @@ from sfumato.publish.lattice.part import monotone_part
 from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
 from sfumato.publish.lattice.result import below, finest, outcome_of
 from sfumato.publish.lattice.space import MOST_NODES, Space
-from sfumato.publish.lattice.subset_walk import Columns, Mask, Subsets
+from sfumato.publish.lattice.subset_walk import Columns, Counts, Mask, Subsets
 from sfumato.publish.problem import Levels, Outcome, Problem
 
 
@@ -44,7 +46,8 @@ class _Feasible:
     strategy: str
 
 
-def incognito(problem: Problem, work: Work) -> Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incognito:
     """Find every node that meets the requirement within the suppression limit, and of these the one that loses least.
 
     Claim: no node of the lattice that meets the requirement has a smaller loss; ``feasible`` in the effort is exactly
@@ -57,29 +60,43 @@ def incognito(problem: Problem, work: Work) -> Outcome:
     Cost: the nodes of all subsets in the worst case, the product of levels + 1 over the columns.
     Source: LeFevre, DeWitt, Ramakrishnan 2005; document 000, section 20.3.1.2.
     """
-    refuse_unreachable(problem)
-    found = _search(problem, work)
-    if not found.mask.any():
-        raise Infeasible(why_nothing_fits(problem))
-    best, weighed = _least(problem, found.mask)
-    effort = {"nodes": found.mask.size, **found.effort, "weighed": weighed, "feasible": int(found.mask.sum())}
-    return outcome_of(best, proven=True, effort={**effort, "strategy": found.strategy})
+
+    counts: Counts = "super-roots"
+    """Where frequency sets come from; the result is the same."""
+
+    def __post_init__(self) -> None:
+        one_of("counts", self.counts, get_args(Counts))
+
+    def __call__(self, problem: Problem, work: Work) -> Outcome:
+        """Search all subsets, then weigh what is feasible."""
+        refuse_unreachable(problem)
+        found = _search(problem, work, self.counts)
+        if not found.mask.any():
+            raise Infeasible(why_nothing_fits(problem))
+        best, weighed = _least(problem, found.mask)
+        effort = {"nodes": found.mask.size, **found.effort, "weighed": weighed, "feasible": int(found.mask.sum())}
+        return outcome_of(best, proven=True, effort={**effort, "strategy": found.strategy})
 
 
-def feasible_nodes(problem: Problem, work: Work) -> Feasible:
+def incognito(problem: Problem, work: Work) -> Outcome:
+    """Incognito as it is without options."""
+    return Incognito()(problem, work)
+
+
+def feasible_nodes(problem: Problem, work: Work, counts: Counts = "super-roots") -> Feasible:
     """Every node of the lattice that meets the requirement within the suppression limit, and no other."""
-    found = _search(problem, work)
+    found = _search(problem, work, counts)
     nodes = frozenset(tuple(node) for node in np.argwhere(found.mask).tolist())
     return Feasible(nodes=nodes, **found.effort)
 
 
-def _search(problem: Problem, work: Work) -> _Feasible:
+def _search(problem: Problem, work: Work, counts: Counts) -> _Feasible:
     space = Space(heights=tuple(h.height for h in problem.hierarchies))
     checker, part = Checker(problem), monotone_part(problem)
     if part is None:
         return _judged(checker, work, np.ones(space.shape, np.bool_), {}, "every node: no model allows closure")
     _refuse_too_many(space)
-    subsets = Subsets(part, work)
+    subsets = Subsets(part, work, counts)
     mask, pruned = _grown(subsets)
     effort = {
         "checked": subsets.checked,

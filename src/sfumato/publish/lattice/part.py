@@ -48,6 +48,8 @@ def raised(problem: Problem, root: Levels) -> Problem:
 
 def _from(hierarchy: Hierarchy, root: int) -> Hierarchy:
     """The levels from ``root`` on."""
+    if not root:
+        return hierarchy
     levels = tuple(
         replace(level, parent=hierarchy.lift(root, root + n)) for n, level in enumerate(hierarchy.levels[root:])
     )

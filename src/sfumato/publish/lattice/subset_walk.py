@@ -1,21 +1,26 @@
-"""Which nodes over some of the columns are feasible: a breadth-first walk that rolls up from a super-root."""
+"""Which nodes over some of the columns are feasible: a breadth-first walk, and where its frequency sets come from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.ground.work import Work
 from sfumato.publish.lattice.checker import Checker
+from sfumato.publish.lattice.cube import Cube
 from sfumato.publish.lattice.part import raised
 from sfumato.publish.lattice.sizes import Sizes
 from sfumato.publish.problem import Levels, Problem
 
 Mask = NDArray[np.bool_]
 Columns = tuple[int, ...]
+Counts = Literal["super-roots", "cube", "table"]
+"""Where frequency sets come from: rolled up from a super-root that is counted from the table, the same from a cube of
+all subsets, or each from the table."""
 
 
 class Subsets:
@@ -25,10 +30,13 @@ class Subsets:
     and split nothing. So what holds along the lattice holds between subsets, for every model.
     """
 
-    def __init__(self, part: Problem, work: Work) -> None:
+    def __init__(self, part: Problem, work: Work, counts: Counts = "super-roots") -> None:
         """Nothing is judged yet; the problem must be monotone, as ``monotone_part`` is."""
         self.part = part
         self.work = work
+        self.cube = Cube(part, work) if counts == "cube" else None
+        self.whole = _judging(part) if counts == "table" and Sizes.suffice(part) else None
+        self.counts = counts
         self.heights: Levels = tuple(h.height for h in part.hierarchies)
         self.nodes = prod(height + 2 for height in self.heights)
         self.checked = 0
@@ -59,17 +67,25 @@ class Subsets:
                     marked[tuple(slice(level, None) for level in node)] = True
         self.checked += checked
         self.tagged += len(nodes) - checked
-        self.rolled_up += checked - bool(candidates[tuple(root)])
+        self.rolled_up += self._rolled(checked, at_root=bool(candidates[tuple(root)]), whole=columns)
         self.work.advance("subsets", self.checked + self.tagged, self.nodes)
         return marked
 
+    def _rolled(self, checked: int, *, at_root: bool, whole: Columns) -> int:
+        """How many of the sets that were judged were not counted from the table."""
+        if self.counts == "table":
+            return 0
+        return checked - (at_root and (self.cube is None or len(whole) == len(self.heights)))
+
     def _from(self, columns: Columns, root: NDArray[np.int64]) -> Callable[[Levels], bool]:
-        """Judges nodes above the super-root, counted from there."""
-        above = raised(self.part, self._whole(columns, root, self.heights))
-        if Sizes.suffice(above):
-            return Sizes(above).passes
-        checker = Checker(above)
-        return lambda levels: checker.judge(levels).feasible
+        """Judges nodes above the super-root, whose levels count from there."""
+        if self.cube is not None:
+            return _judging(raised(self.cube.at(columns), self._whole(columns, root, 0)))
+        low = self._whole(columns, root, self.heights)
+        if self.counts == "super-roots":
+            return _judging(raised(self.part, low))
+        every = self.whole or _counting(self.part)
+        return lambda levels: every(tuple(a + b for a, b in zip(low, levels, strict=True)))
 
     def _whole(self, columns: Columns, levels: NDArray[np.int64], others: Levels | int) -> Levels:
         """The levels of all columns: the given ones, and those of ``others`` elsewhere."""
@@ -77,3 +93,16 @@ class Subsets:
         for column, level in zip(columns, levels, strict=True):
             whole[column] = int(level)
         return tuple(whole)
+
+
+def _judging(problem: Problem) -> Callable[[Levels], bool]:
+    """Judges nodes of a problem: by class sizes where that is the whole requirement."""
+    if Sizes.suffice(problem):
+        return Sizes(problem).passes
+    checker = Checker(problem)
+    return lambda levels: checker.judge(levels).feasible
+
+
+def _counting(problem: Problem) -> Callable[[Levels], bool]:
+    """The same with nothing remembered: each node is counted from the table."""
+    return lambda levels: Checker(problem).judge(levels).feasible

@@ -105,7 +105,7 @@ class Mondrian:
     def _yardstick(self) -> Yardstick:
         if self.choose == "width":
             return "widths" if self.order == "ordered" else "hierarchy"
-        return self.output
+        return "boxes" if self.output == "distributions" else self.output
 
     def _refuse(self, problem: Problem) -> None:
         refuse_models(problem, "mondrian")

@@ -28,6 +28,10 @@ PROMISES: Mapping[tuple[str, str], str] = MappingProxyType(
         ("simple-l-diversity", "at most"): "no value{of} has a share above {limit} in any group",
         ("t-closeness", "at most"): "the distribution{of} in every group is within {limit} of the whole table's",
         ("confidence-bounding", "at most"): "no guarded value can be inferred with a confidence above {limit}",
+        (
+            "divergence-bounding",
+            "below",
+        ): "no value{of} that is far from somebody's own has a share of {limit} or more in any group",
         ("personalized-privacy", "at most"): "nobody's guarded value is given away with a chance above {limit}",
     }
 )

@@ -12,6 +12,7 @@ from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.identity.linkability import Linkability
 from sfumato.attacks.identity.lkc_adversary import LkcAdversary
+from sfumato.attacks.identity.nearest_record import NearestRecord
 from sfumato.attacks.identity.prosecutor import Linkage
 from sfumato.attacks.identity.singling_out import SinglingOut
 from sfumato.attacks.identity.sparse_sets import SparseSets
@@ -27,7 +28,7 @@ from sfumato.publish.items import LocalSets, Sets, TopDownSets, Trajectory
 from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.lattice.datafly import datafly
 from sfumato.publish.lattice.greedy import greedy
-from sfumato.publish.lattice.incognito import incognito
+from sfumato.publish.lattice.incognito import Incognito
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.lattice.samarati import samarati
 from sfumato.publish.local import CellSuppression, Local
@@ -36,6 +37,7 @@ from sfumato.publish.microaggregation import Microaggregation
 from sfumato.publish.mondrian import Mondrian
 from sfumato.publish.one_dimensional import OneDimensional
 from sfumato.publish.top_down import TopDown
+from sfumato.publish.value_swapping import Swapping
 from sfumato.utility.cell_metrics import NCP, Height, LossMetric, Precision
 from sfumato.utility.class_metrics import AverageClassSize, ClassificationMetric, Discernibility, DiscernibilityRatio
 from sfumato.utility.entropy import NonUniformEntropy
@@ -76,7 +78,7 @@ METRICS = (
 ALGORITHMS = (
     AlgorithmPart(name="optimal", run=optimal, people=True),
     AlgorithmPart(name="samarati", run=samarati, people=True),
-    AlgorithmPart(name="incognito", run=incognito, people=True),
+    AlgorithmPart(name="incognito", run=Incognito, people=True),
     AlgorithmPart(name="datafly", run=datafly, people=True),
     AlgorithmPart(name="greedy", run=greedy, anytime=True, people=True),
     AlgorithmPart(name="k-optimize", run=KOptimize, anytime=True),
@@ -88,6 +90,7 @@ ALGORITHMS = (
     AlgorithmPart(name="bottom-up", run=BottomUp),
     AlgorithmPart(name="anatomy", run=Anatomy),
     AlgorithmPart(name="microaggregation", run=Microaggregation),
+    AlgorithmPart(name="swapping", run=Swapping, solves="swapped", needs=("rows",)),
     AlgorithmPart(name="trajectory", run=Trajectory, solves="items"),
     AlgorithmPart(name="sets", run=Sets, solves="items"),
     AlgorithmPart(name="local-sets", run=LocalSets, solves="items"),
@@ -124,6 +127,9 @@ ATTACKS = (
     ),
     AttackPart(name=Foreground.name, make=lambda trials: Foreground(trials=trials, rows=LEARNED_FROM), quick=True),
     AttackPart(name=SparseSets.name, make=lambda trials: SparseSets(trials=trials), quick=True, attacks="items"),
+    AttackPart(
+        name=NearestRecord.name, make=lambda trials: NearestRecord(trials=trials), quick=True, attacks="swapped"
+    ),
 )
 
 BUILT_IN = Parts(models=MODELS, metrics=METRICS, algorithms=ALGORITHMS, attacks=ATTACKS, formats=FORMATS)

@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.ground.errors import PlanError, listed, nearest
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding, Template
+from sfumato.models.divergence import DivergenceBounding
 from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.km_anonymity import KMAnonymity
@@ -157,6 +158,21 @@ def e_m(spec: Any, path: str, context: Context) -> list[Any]:
     get: Any = keys.table.get
     relative = keys.flag("relative", default=False)
     return [EMAnonymity(e=get("e"), m=get("m"), column=column, relative=relative) for column in _columns(keys, context)]
+
+
+def divergence(spec: Any, path: str, context: Context) -> list[Any]:
+    """A bound on divergence breaches, for each sensitive column; far is another value, or one in another branch."""
+    keys = _table(spec if isinstance(spec, Mapping) else {"confidence": spec}, path, "confidence", "far", "column")
+    far, confidence = keys.one_of("far", ("value", "branch"), "value"), keys.table.get("confidence")
+    return [
+        DivergenceBounding(
+            confidence=confidence,  # type: ignore[arg-type]
+            column=column,
+            far=far,  # type: ignore[arg-type]
+            paths=context.paths(column) if far == "branch" else {},
+        )
+        for column in _columns(keys, context)
+    ]
 
 
 def delta_presence(spec: Any, path: str, context: Context) -> list[Any]:

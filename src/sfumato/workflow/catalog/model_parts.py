@@ -5,6 +5,7 @@ from __future__ import annotations
 from sfumato.attacks.frame.promises import READERS
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.confidence import ConfidenceBounding
+from sfumato.models.divergence import DivergenceBounding
 from sfumato.models.e_m_anonymity import EMAnonymity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.km_anonymity import KMAnonymity
@@ -112,6 +113,18 @@ MODELS = (
         plan="e_m = { e = 1000, m = 2 }",
         meaning="In every group, at most 1 in {m} rows has a {column} close (within {e}) to any one value.",
         limits="It does not protect against guesses of a wider range than {e}.",
+    ),
+    ModelPart(
+        make=DivergenceBounding,
+        key="divergence",
+        build=build.divergence,
+        plan='divergence = { confidence = 0.5, far = "branch" }',
+        meaning=(
+            "In no group {confidence} or more of the rows have a {column} that is far from somebody's own: nobody is "
+            "taken for somebody else by who believes that much."
+        ),
+        limits="It does not hide a value from who finds the group: all rows of a group may have the same.",
+        promises=READERS[DivergenceBounding.name],
     ),
     ModelPart(
         make=DeltaPresence,

@@ -19,7 +19,7 @@ from sfumato.workflow.kinds.table.table_public import column_loss, label_costs, 
 if TYPE_CHECKING:
     from sfumato.workflow.kinds.table.table_release import TableRelease
 
-_SHARES: tuple[Form, ...] = ("boxes", "intervals", "means")
+_SHARES: tuple[Form, ...] = ("boxes", "intervals", "means", "distributions")
 """Labels that are no hierarchy values: they lie as high as their share of the domain says."""
 
 

@@ -251,6 +251,7 @@ def _climbed(steps: Mapping[str, float | None], counts: Mapping[str, int], heigh
 _FORMS = {
     "boxes": "shown as the range or set of values of each group",
     "means": "shown as group means",
+    "distributions": "shown as how many rows of each group have each value",
     "nodes": "cut through its tree: generalized by {average} of {height} levels on average, a value always alike",
     "intervals": "shown as intervals that were found for the purpose, a value always alike",
 }

@@ -1,0 +1,70 @@
+"""The report of swapped rows: that nothing is claimed, what was exchanged, and how often people are still found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sfumato.attacks.frame.trials import Finding
+from sfumato.ground.work import Work
+from sfumato.report.base.bins import top
+from sfumato.report.base.drawing import Row, bars
+from sfumato.report.base.figures import count, label, share
+from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.base.picture import Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwappedFacts:
+    """One release of swapped rows, ready to be shown."""
+
+    made: str
+    """The day it was made."""
+    version: str
+    """The version of sfumato."""
+    rows: int
+    """How many rows there are."""
+    rate: float
+    """The largest share of rows that exchanged a value, for each column."""
+    swapped: tuple[str, ...]
+    """The columns that were exchanged."""
+    within: tuple[tuple[str, int], ...]
+    """The columns in which partners agree, with their levels."""
+    left_out: int
+    """Rows left out because of missing values."""
+    marks: tuple[str, ...]
+    """Warnings that belong on the first screen."""
+    columns: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    """Rows per value of every exchanged column: those of the original."""
+    findings: tuple[Finding, ...]
+    """What attacks found."""
+    skipped: Mapping[str, str]
+    """The attacks that were not made."""
+
+
+def render(facts: SwappedFacts, work: Work | None = None) -> str:
+    """One self-contained HTML page; the same facts give the same bytes."""
+    return (
+        environment()
+        .get_template("swapped.html.j2")
+        .render(
+            facts=facts,
+            audit=audit_shown(facts.findings, facts.skipped),
+            found=[(one, share(one.rate.value)) for one in facts.findings if one.rate.carried_out],
+            pictures=_pictures(facts, work or Work()),
+        )
+    )
+
+
+def _pictures(facts: SwappedFacts, work: Work) -> list[tuple[str, Picture]]:
+    drawn = []
+    for place, (name, found) in enumerate(facts.columns):
+        work.advance("report", place, len(facts.columns))
+        parts = top([(words, rows, 0) for words, rows in found])
+        most, whole = max([1, *(rows for _, rows, _ in parts)]), max(facts.rows, 1)
+        rows = [
+            Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts
+        ]
+        told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
+        drawn.append((label(name), Picture(svg=bars(rows, heads=("rows", "share")), words=f"{label(name)}: {told}.")))
+    return drawn

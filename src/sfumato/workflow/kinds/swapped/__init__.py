@@ -1,0 +1,16 @@
+"""Rows whose values were exchanged with similar rows; no model is met: plans with the algorithm ``swapping``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sfumato.workflow.plan.plan import Plan
+
+SWAPPING = "swapping"
+"""The algorithm by whose name a plan asks for this kind."""
+
+
+def owns(plan: Plan) -> bool:
+    """Whether a plan asks for this kind of release."""
+    return plan.algorithm.name == SWAPPING
