@@ -121,6 +121,8 @@ def pages(folder: Path) -> dict[str, str]:
     table = sf.release(parse(table_plan(name="top-down")), rows())
     items = sf.release(parse(item_plan()), item_rows())
     private = sf.release(parse(private_plan()), rows())
+    swap = {**table_plan(name="swapping", rate=0.5, within={PAYLOADS[3]: 0}), "privacy": {}}
+    swapped = sf.release(parse(swap), rows())
     grid = {**table_plan(), "frontier": {"jobs": 1, "algorithms": ["datafly"], "grid": {"privacy.k_anonymity": [2, 3]}}}
     del grid["privacy"]["confidence"]
     small = {**grid, "columns": {**grid["columns"], PAYLOADS[5]: {"role": "keep"}}}
@@ -133,6 +135,7 @@ def pages(folder: Path) -> dict[str, str]:
         "items": items.report(),
         "items-inside": items.report(inside=True),
         "private": private.report(),
+        "swapped": swapped.report(),
         "frontier": (folder / "frontier" / "frontier.html").read_text(),
         "dimensions": dimensions(parse({**small, "attack": {"run": False}}), rows(4)).page(),
         "card": f"<!DOCTYPE html><title>card</title>{table._repr_html_()}{items._repr_html_()}",

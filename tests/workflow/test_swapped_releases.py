@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks.identity.nearest_record import NearestRecord
+from sfumato.cli.main import main
 from sfumato.ground.chance import Chance
 from sfumato.publish.value_swapping import Swapping, Swaps
 from sfumato.testing.subject_kit import raw_subject, released_subject
@@ -62,7 +63,22 @@ def test_the_bundle_claims_nothing_and_says_so(bundle: Path):
     assert 0 < found["target"]["rate"] < 1
     assert found["limit"] is None
     assert 0 < found["figures"]["told_right"] <= 1
-    assert sf.verify(bundle).holds
+    checked = sf.verify(bundle)
+    assert checked.holds
+    assert not checked.claimed
+    assert checked.to_json()["claimed"] is False
+
+
+def test_the_terminal_does_not_say_that_claims_hold(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("sys.argv", ["sfumato", "verify", str(bundle)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    told = capsys.readouterr().out
+    assert "nothing is claimed, and what is stated holds" in told
+    assert "every claim holds" not in told
 
 
 def test_values_stay_in_their_column_and_in_their_group(bundle: Path):

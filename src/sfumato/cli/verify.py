@@ -53,7 +53,8 @@ def verify(
         for origin in found.stated:
             say(f"Stated, and not recomputed: {origin.path} ({origin.why}).")
         say(f"{folder}: {found.signature.told}")
-        said = "every claim holds" if not wrong else f"{len(wrong)} of {len(found.checks)} checks FAIL"
+        fine = "every claim holds" if found.claimed else "nothing is claimed, and what is stated holds"
+        said = fine if not wrong else f"{len(wrong)} of {len(found.checks)} checks FAIL"
         say(f"{folder}: {said}{_remarked(len(found.remarks))}")
     if not found.holds:
         raise typer.Exit(EXIT_REFUTED)

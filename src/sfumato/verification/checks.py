@@ -50,6 +50,8 @@ class Verification(Brief):
     """What the manifest says and nobody can compute again from the bundle, each with the reason."""
     remarks: tuple[Remark, ...] = ()
     """What a reader should know beside; the bundle holds or fails without them."""
+    claimed: bool = True
+    """Whether the bundle claims anything: where it does not, that it holds says nothing about privacy."""
 
     @property
     def holds(self) -> bool:
@@ -61,7 +63,8 @@ class Verification(Brief):
         shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
         unseen = [{"path": one.path, "why": one.why} for one in self.stated]
         noted = [{"what": r.what, "detail": r.detail} for r in self.remarks]
-        told = {"bundle": self.folder, "holds": self.holds, "signature": self.signature.to_json(), "checks": shown}
+        told = {"bundle": self.folder, "holds": self.holds, "claimed": self.claimed}
+        told |= {"signature": self.signature.to_json(), "checks": shown}
         return {**told, "remarks": noted, "not_recomputed": unseen}
 
 

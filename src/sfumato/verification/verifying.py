@@ -64,6 +64,7 @@ def verify_bundle(folder: Path, reader: Reader) -> Verification:
         signature=signature,
         stated=not_recomputed(manifest, checks),
         remarks=tuple(one for one in found if isinstance(one, Remark)),
+        claimed=bool(manifest["claims"]),
     )
 
 
