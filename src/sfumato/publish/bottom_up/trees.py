@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sfumato.data.table import Codes
 from sfumato.describe.hierarchy import TOP
-from sfumato.publish.bottom_up.column_labels import Offer, Parts
+from sfumato.publish.bottom_up.column_labels import Mark, Offer, Parts
 from sfumato.publish.bottom_up.generalization_cost import DECIMALS, Scale
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
 from sfumato.publish.labels import climbed
@@ -94,6 +95,34 @@ class TreeParts(Parts):
         self._stars(offer.parts)
         self._choose()
         return new
+
+    def mark(self, offer: Offer) -> Mark:
+        """A node by itself; a set, or a value that is put out, by the values that it had."""
+        return self._marked(offer, self.now)
+
+    def _marked(self, offer: Offer, now: Codes) -> Mark:
+        if offer.kind == "node":
+            return offer.kind, offer.node, b""
+        held = offer.parts[:1] if offer.kind == "star" else offer.parts
+        return offer.kind, offer.node, np.isin(now, held).tobytes()
+
+    def offered(self, mark: Mark) -> Offer | None:
+        """The node; else the one of all that holds the same values."""
+        kind, node, _ = mark
+        if kind == "node":
+            return self.found.get((kind, node))
+        now = self.now
+        some = (one for one in self.found.values() if (one.kind, one.node) == (kind, node))
+        return next((one for one in some if self._marked(one, now) == mark), None)
+
+    def again(self, marks: Sequence[Mark]) -> set[Mark]:
+        """Step by step."""
+        made = set()
+        for mark in marks:
+            if (offer := self.offered(mark)) is not None:
+                self.take(offer)
+                made.add(mark)
+        return made
 
     def cut(self) -> ColumnCut:
         """The nodes in use; with sets or ``*`` beside others, all labels as they are."""
