@@ -41,6 +41,8 @@ class TreeParts(Parts):
         """For each node that is a label or in a set, the number of that."""
         self.own: dict[int, int] = {}
         """For an inner node that is a value itself, the label of that value."""
+        self.out = np.zeros(nodes)
+        """For each node, how many leaves below it read as ``*`` because they were put out."""
         self.star = -1
         self.found: dict[tuple[str, int], Offer] = {}
         self.best: Offer | None = None
@@ -126,17 +128,22 @@ class TreeParts(Parts):
 
     def cut(self) -> ColumnCut:
         """The nodes in use; with sets or ``*`` beside others, all labels as they are."""
-        now = self.now
+        now, nodes = self.now, len(self.tree.labels)
         used, places = np.unique(now, return_inverse=True)
-        if all(part < len(self.tree.labels) or self.node[part] in self.own for part in used):
+        if not self.out.any() and all(part < nodes or self.node[part] in self.own for part in used):
             return cut_of_nodes(self.tree, self.node[now])
         names = [self.labels[part] for part in used]
         labels = [
             name if names.count(name) == 1 else f"{name} ({self.tree.labels[self._above(int(part))]})"
             for name, part in zip(names, used, strict=True)
         ]
-        codes = places.reshape(-1).astype(np.int32)
-        return ColumnCut(labels=tuple(labels), of_code=codes, sizes=self.sizes[used], steps=self.steps[used])
+        return ColumnCut(
+            labels=tuple(labels),
+            of_code=places.reshape(-1).astype(np.int32),
+            sizes=self.sizes[used],
+            steps=self.steps[used],
+            sets=frozenset(place for place, name in enumerate(names) if used[place] >= nodes and name[:1] == "{"),
+        )
 
     def _above(self, part: int) -> int:
         """The node below which a label is."""
@@ -161,16 +168,32 @@ class TreeParts(Parts):
         above = self._above(part)
         if self.own.get(above) == part:
             del self.own[above]
+            self._lost_below(above, 1.0)
         else:
-            self.state[self._children_of([part], above)] = GONE
+            children = self._children_of([part], above)
+            self.state[children] = GONE
+            self._lost_below(above, float(sum(self.tree.sizes[child] - self.out[child] for child in children)))
+            self.out[children] = self.tree.sizes[children]
         self.star, self.node[new] = new, 0
         self.named(new, TOP, self.hierarchy.total, float(self.hierarchy.height))
         touched = [0, above]
         while above > 0 and above not in self.own and all(self.state[c] == GONE for c in self.tree.children[above]):
             self.state[above] = GONE
+            self._lost_below(above, float(self.tree.sizes[above] - self.out[above]))
+            above = int(self.tree.parent[above])
+            touched.append(above)
+        while above > 0:
             above = int(self.tree.parent[above])
             touched.append(above)
         return touched
+
+    def _lost_below(self, node: int, leaves: float) -> None:
+        """So many leaves more below a node are put out: no label above stands for them any more, but for ``*``."""
+        while node > 0:
+            self.out[node] += leaves
+            self.sizes[node] = self.tree.sizes[node] - self.out[node]
+            self.prices[node] = self.price(self.sizes[[node]])[0]
+            node = int(self.tree.parent[node])
 
     def _children_of(self, parts: Sequence[int], node: int) -> list[int]:
         """The children of a node that some labels stand for."""
@@ -179,7 +202,7 @@ class TreeParts(Parts):
 
     def _set_size(self, children: Sequence[int]) -> tuple[float, float]:
         """How much a set of children covers, and how high it lies."""
-        size = float(self.tree.sizes[list(children)].sum())
+        size = float(self.sizes[list(children)].sum())
         return size, climbed(self.hierarchy, size)
 
     def _units(self, node: int) -> list[int]:
