@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from math import inf
 from typing import Any
 
@@ -168,3 +168,35 @@ def bottom_up(
         if enough is None and met(best.shown):
             enough = len(trail)
     return Found(trail, state.shown(state.cut), close, enough)
+
+
+def cuts(label: str, below: Nested) -> Iterator[list[tuple[str, set[str]]]]:
+    """Every cut through a tree: a node by itself, or a cut through each of its children."""
+    yield [(label, leaves(label, below))]
+    if below:
+        for parts in product(*(list(cuts(name, lower)) for name, lower in below.items())):
+            yield [node for part in parts for node in part]
+
+
+def least_loss(rows: Sequence[Row], columns: Sequence[Tree], met: Requirement) -> float | None:
+    """The loss metric of the best of all combinations of cuts; None if none meets the requirement."""
+    trees = [nested(tree, tree.above) for tree in columns]
+    best = None
+    for chosen in product(*(list(cuts(TOP, tree)) for tree in trees)):
+        shown = [
+            tuple(next(node for node, held in cut if value in held) for value, cut in zip(row, chosen, strict=True))
+            for row in rows
+        ]
+        if met(shown):
+            loss = sum(_lost(row, chosen, trees) for row in rows) / len(rows) / len(columns)
+            best = loss if best is None else min(best, loss)
+    return best
+
+
+def _lost(row: Row, chosen: Sequence[list[tuple[str, set[str]]]], trees: Sequence[Nested]) -> float:
+    """What the labels of one row cost: the other values under each, of all other values."""
+    total = 0.0
+    for value, cut, tree in zip(row, chosen, trees, strict=True):
+        held, others = next(held for _, held in cut if value in held), len(leaves(TOP, tree)) - 1
+        total += (len(held) - 1) / others if others else 0.0
+    return total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from sfumato.publish.one_dimensional.curves import hilbert, idistance
 from sfumato.publish.problem import Problem
 from sfumato.testing.search_kit import check_outcome
 from sfumato.utility.cell_metrics import LossMetric
+from tests.brute import models as brute
 from tests.tables import column, problem_cells, quasi_rows
 from tests.weights import examples
 
@@ -110,6 +112,88 @@ def test_every_class_passes(quasi, data, models, curve, output):
     check_outcome(problem, found)
 
 
+LITERAL = [
+    (KAnonymity, brute.k_anonymity, {"k": 3}),
+    (DistinctLDiversity, brute.distinct_l, {"l": 3, "column": "s"}),
+    (EntropyLDiversity, brute.entropy_l, {"l": 1.5, "column": "s"}),
+    (RecursiveLDiversity, brute.recursive_l, {"c": 2.0, "l": 2, "column": "s"}),
+    (SimpleLDiversity, brute.simple_l, {"l": 1.25, "column": "s"}),
+    (AlphaKAnonymity, brute.alpha_k, {"alpha": 0.6, "k": 3, "column": "s"}),
+    (AlphaKAnonymity, brute.alpha_k, {"alpha": 0.5, "k": 2, "column": "s"}),
+    (AlphaKAnonymity, brute.alpha_k, {"alpha": 0.4, "k": 2, "column": "s", "values": ("4",)}),
+    (AlphaKAnonymity, brute.alpha_k, {"alpha": 0.75, "k": 1, "column": "s", "values": ("1", "2")}),
+]
+"""Models with their literal twins. Joining groups keeps each, so one is feasible where the whole table meets it."""
+
+
+def one_each(quasi, values, *models) -> Problem:
+    cells, hierarchies = problem_cells(quasi, {"s": values})
+    apart = cells.singly({"s": column("s", values)})
+    return Problem(cells=apart.classes, hierarchies=hierarchies, models=models, metric=LossMetric())
+
+
+def shown(problem, found, values):
+    made = found.recoding(problem)
+    keys = [[names[code] for code in codes] for names, codes in zip(made.labels, made.keys, strict=True)]
+    return [{"q": labels, "s": value} for labels, value in zip(zip(*keys, strict=True), values, strict=True)]
+
+
+@examples(400, whole=True)
+@given(
+    quasi=quasi_rows(most=16),
+    data=st.data(),
+    literal=st.sampled_from(LITERAL),
+    curve=st.sampled_from(["hilbert", "idistance"]),
+)
+def test_groups_are_found_where_there_are_any(quasi, data, literal, curve):
+    model, twin, options = literal
+    rows = len(next(iter(quasi.values())))
+    values = data.draw(
+        st.lists(st.sampled_from(data.draw(st.sampled_from(["12", "124"]))), min_size=rows, max_size=rows)
+    )
+    exact = {name: Fraction(str(value)) if isinstance(value, float) else value for name, value in options.items()}
+    feasible = twin([{"s": value} for value in values], (), **exact)[0]
+    problem = one_each(quasi, values, model(**options))
+    if not feasible:
+        with pytest.raises(Infeasible, match="out of reach"):
+            OneDimensional(curve=curve)(problem, Work())
+        return
+    found = OneDimensional(curve=curve)(problem, Work())
+    assert twin(shown(problem, found, values), ("q",), **exact)[0]
+
+
+def test_two_values_are_enough_for_alpha_k():
+    """No group has three different values, and none needs to: half of the rows have each value."""
+    quasi, values = {"a": ["a1", "a1", "a2", "a2", "b1", "b1", "c1", "c1"]}, list("12121212")
+    found = OneDimensional(output="boxes")(one_each(quasi, values, AlphaKAnonymity(alpha=0.6, k=3, column="s")), Work())
+    assert found.effort["groups"] == 2
+    assert found.effort["smallest_group"] == 4
+
+
+def test_a_named_value_among_others_counts():
+    """Groups of two different values are large enough for 1 and 2, and not for 3, which alone is named."""
+    model = AlphaKAnonymity(alpha=0.4, k=2, column="s", values=("3",))
+    found = OneDimensional()(problem := one_each({"a": ["a1", "a2", "b1", "c1"]}, list("1213"), model), Work())
+    check_outcome(problem, found)
+
+
+def test_what_is_left_at_the_end_joins_runs_until_they_pass():
+    """1 2 | 1 2 | 1 1 on the line: the last two fail, with the run before 3 of 4 have 1, with all rows 4 of 6."""
+    quasi = {"a": ["a1", "a1", "a2", "a2", "c1", "c2"]}
+    found = OneDimensional(output="boxes")(
+        one_each(quasi, list("121211"), AlphaKAnonymity(alpha=0.7, k=2, column="s")), Work()
+    )
+    assert found.effort["groups"] == 1
+
+
+def test_long_runs_are_found():
+    """A run of 40 rows that passes only when the last has come."""
+    quasi = {"a": ["a1"] * 30 + ["c2"] * 10}
+    model = AlphaKAnonymity(alpha=0.75, k=2, column="s")
+    found = OneDimensional()(one_each(quasi, ["1"] * 30 + ["2"] * 10, model), Work())
+    assert found.effort["groups"] == 1
+
+
 @pytest.mark.parametrize("output", ["hierarchy", "boxes", "means"])
 @pytest.mark.parametrize("curve", ["hilbert", "idistance"])
 def test_release_verifies(output: str, curve: str, tmp_path: Path):
@@ -137,8 +221,10 @@ def test_refusals():
             Problem(cells=apart, hierarchies=hierarchies, models=models, metric=LossMetric()), Work()
         )
 
-    with pytest.raises(Infeasible, match="'1' is in 2 of 3 rows"):
-        run(EntropyLDiversity(l=1.5, column="s"))
+    with pytest.raises(
+        Infeasible, match=r"out of reach: .* the whole table has .* The fully generalized table reaches"
+    ):
+        run(EntropyLDiversity(l=2, column="s"))
     with pytest.raises(PlanError, match="use mondrian or local"):
         run(TCloseness(t=0.5, column="s", distance="emd-equal"))
     with pytest.raises(sf.ParameterError, match="curve must be one of"):

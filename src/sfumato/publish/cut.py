@@ -30,6 +30,8 @@ class ColumnCut:
     """How many leaves each label covers, or how wide it is."""
     steps: Reals
     """How high each label lies."""
+    sets: frozenset[int] = frozenset()
+    """Which labels are sets of siblings, and cover no node above these."""
     edges: tuple[float, ...] | None = None
     """Where the cut is one of intervals: the numbers at which a new interval begins, ascending."""
 

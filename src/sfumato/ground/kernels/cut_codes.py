@@ -15,3 +15,12 @@ BALANCED, MEDIAN, ANY = 0, 1, 2
 
 METRIC, WIDTH, GAIN = 0, 1, 2
 """A cut is better by the price that it wins, by the width of its column, by what it tells about the class."""
+
+HOPE = 0.3
+"""What later cuts may win, as a share of the price."""
+
+ALIKE = 2.0**40
+"""Two cuts are equally good to one part in so many: less than that is left by rounding."""
+
+SPLINTER = 16
+"""Where all ordered cuts compete, those that part fewer than one in so many rows come last: they could go on long."""

@@ -3,8 +3,8 @@
 The cells of a group are a slice of ``order``. The values of all columns are numbered through, each column's in their
 order. For one group and one column the values are counted and put in the order in which they are cut; a cut lies after
 one of them or, relaxed, inside one. Every cut has a key: zero or less for the cuts that are tried first, the best one
-lowest, and above zero for those that are tried when all others were refused. Its number tells equal keys apart: column,
-place in the order, and whether it lies inside.
+lowest, and above zero for those that are tried when all others were refused. Keys are rounded. The number tells equal
+ones apart, the lowest first: column, place in the order, and whether it lies inside.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from sfumato.ground.kernels.compiled import compiled, compiled_within
 from sfumato.ground.kernels.cut_codes import (
+    ALIKE,
     ANY,
     BALANCED,
     CHOOSE,
     CUT,
+    HOPE,
     LEAST,
     LEVELS,
     MEDIAN,
@@ -25,6 +27,7 @@ from sfumato.ground.kernels.cut_codes import (
     ORDERED,
     RANGE,
     RELAXED,
+    SPLINTER,
     WEIGHED,
     WIDTH,
 )
@@ -34,11 +37,6 @@ Codes = NDArray[np.int32]
 Reals = NDArray[np.float64]
 Target = tuple[Ints, Codes, Reals, Reals]
 """Where each cell's entries begin, their classes, their rows; and room for values x classes, with two rows more."""
-
-_HOPE = 0.3
-"""What later cuts may win, as a share of the price."""
-_SPLINTER = 16
-"""Where all ordered cuts compete, those that part fewer than one in so many rows come last: they could go on long."""
 
 
 @compiled_within
@@ -153,7 +151,7 @@ def _worth(choose: int, price: float, front: float, back: float, bits: float, sh
     if choose == METRIC:
         won = price - share * front - (1.0 - share) * back
         spent = -_bits(share) - _bits(1.0 - share)
-        return float(max(won + _HOPE * price, 0.0) / np.sqrt(np.sqrt(spent)))
+        return float(max(won + HOPE * price, 0.0) / np.sqrt(np.sqrt(spent)))
     return price if choose == WIDTH else bits + 1e-9 * price
 
 
@@ -192,10 +190,11 @@ def _best(
             if not there or cut < rule[LEAST] or whole - cut < rule[LEAST]:
                 continue
             key = 1.0 + abs(2 * cut - whole)
-            splinter = rule[ORDERED] and _SPLINTER * min(cut, whole - cut) < whole
+            splinter = rule[ORDERED] and SPLINTER * min(cut, whole - cut) < whole
             if cut == first or (rule[CUT] == ANY and not splinter):
                 price, back = costs[0, many - 1], costs[1, j + 1 - inside]
                 key = -_worth(rule[CHOOSE], price, costs[0, j], back, costs[2 + inside, j], cut / whole)
+                key = np.rint(key * ALIKE) / ALIKE
             elif rule[CUT] == MEDIAN:
                 continue
             number = 2 * j + inside

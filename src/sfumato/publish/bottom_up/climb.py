@@ -52,18 +52,19 @@ class Climb:
         """At least so many steps are taken, if there are so many."""
         self.requirement, self.scale, self.work, self.least, self.effort = requirement, scale, work, least, effort
         self.names = requirement.problem.cells.quasi
+        self.told: tuple[int, int] | None = None
+        """How far the work is, where that is not told by the anonymity reached."""
 
     def run(self, state: State) -> State:
         """Step after step until the requirement holds and no step is owed."""
         while not self.over(state):
-            ((offer, score),) = self.ranked(state, 1)
-            self.take(state, offer, score)
+            ((offer, _),) = self.ranked(state, 1)
+            self.take(state, offer)
         return state
 
     def over(self, state: State) -> bool:
         """Whether a state is final; ``Infeasible`` where it is not and no step or no time is left."""
-        if state.enough is None and self.requirement.holds(state.table):
-            state.enough = len(state.steps)
+        self.noted(state)
         ended = not any(column.count() for column in state.table.columns)
         if state.enough is not None:
             return ended or len(state.steps) >= self.least or self.work.expired
@@ -72,6 +73,11 @@ class Climb:
         if self.work.expired:
             raise Infeasible(self._too_slow(len(state.steps)))
         return False
+
+    def noted(self, state: State) -> None:
+        """Write down after how many steps the requirement is met."""
+        if state.enough is None and self.requirement.holds(state.table):
+            state.enough = len(state.steps)
 
     def ranked(self, state: State, most: int) -> Ranked:
         """The best generalizations: those that raise the anonymity by cost per row gained, then the others by cost.
@@ -95,9 +101,9 @@ class Climb:
         self.effort["critical"] += len(raising)
         return _sorted(raising)
 
-    def take(self, state: State, offer: Offer, score: float) -> None:
+    def take(self, state: State, offer: Offer) -> None:
         """Make a generalization and write it down."""
-        column = state.table.columns[offer.column]
+        column, had = state.table.columns[offer.column], state.vids.anonymity
         fine = tuple(column.labels[part] for part in offer.parts)
         state.vids.take(offer, column.take(offer))
         state.table.changed(state.vids.anonymity)
@@ -106,13 +112,23 @@ class Climb:
             column=self.names[offer.column],
             coarse=offer.label,
             fine=fine,
-            score=score,
+            score=self._score(offer, had, state.vids.anonymity),
             anonymity=state.vids.anonymity,
             loss=state.loss,
         )
         state.steps.append(made)
         self.effort["generalizations"] += 1
-        self.work.advance("search", min(state.vids.anonymity, self.requirement.k - 1), self.requirement.k)
+        self.heard(state.vids.anonymity)
+
+    def heard(self, anonymity: int = 0) -> None:
+        """Tell how far the work is, and stop if somebody wants it."""
+        k = self.requirement.k
+        self.work.advance("search", *(self.told or (min(anonymity, k - 1), k)))
+
+    def _score(self, offer: Offer, had: int, has: int) -> float:
+        """The cost, per row that the smallest class gains where that counts."""
+        gained = min(has, self.requirement.k) - had
+        return offer.cost / gained if self.scale.private and gained > 0 else offer.cost
 
     def _too_slow(self, steps: int) -> str:
         asked = " and ".join(described(model) for model in self.requirement.problem.models)

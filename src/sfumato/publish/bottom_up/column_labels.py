@@ -41,6 +41,10 @@ class Offer:
     """The node of the tree that it makes, or below which it does; or its place among the intervals."""
 
 
+Mark = tuple[str, int, bytes]
+"""What a generalization is, whichever others were made before it: its kind, its node and the values that it joins."""
+
+
 class Parts(ABC):
     """All labels of one column, numbered; which are in use, and which generalizations are valid."""
 
@@ -77,6 +81,18 @@ class Parts(ABC):
     @abstractmethod
     def take(self, offer: Offer) -> int:
         """Make a generalization; the number of the new label."""
+
+    @abstractmethod
+    def mark(self, offer: Offer) -> Mark:
+        """By what a generalization is known again in another state of this column."""
+
+    @abstractmethod
+    def offered(self, mark: Mark) -> Offer | None:
+        """The valid generalization that has a mark, if there is one."""
+
+    @abstractmethod
+    def again(self, marks: Sequence[Mark]) -> set[Mark]:
+        """Make generalizations from the start, in order; which of them could be made."""
 
     @abstractmethod
     def cut(self) -> ColumnCut:

@@ -11,12 +11,14 @@ import numpy as np
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
-from sfumato.publish.bottom_up.beam import beam
+from sfumato.publish.bottom_up.beam import Beam
 from sfumato.publish.bottom_up.climb import Climb, State
 from sfumato.publish.bottom_up.column_labels import Parts
+from sfumato.publish.bottom_up.escape import Escape
 from sfumato.publish.bottom_up.feasibility import Requirement, Table
 from sfumato.publish.bottom_up.generalization_cost import Scale, Score
 from sfumato.publish.bottom_up.numbers import NumberParts, is_numeric
+from sfumato.publish.bottom_up.retracing import Retracing
 from sfumato.publish.bottom_up.tea import TeaIndex
 from sfumato.publish.bottom_up.trees import TreeParts
 from sfumato.publish.bottom_up.vids import PlainVids
@@ -57,7 +59,9 @@ class BottomUp:
     suppress: bool = False
     """Whether single values may be put out, to ``*``."""
     beam: int = 1
-    """How many trails are followed at once, at most 64."""
+    """How many trails are followed at once, at most 64; with several, steps that were not needed are taken back."""
+    escapes: int = 0
+    """How many random walks are taken from the labels that were found, to leave a local optimum."""
     steps: int | None = None
     """How many steps are taken at least, beyond what the models need."""
 
@@ -70,6 +74,7 @@ class BottomUp:
         at_least("beam", self.beam, 1)
         if self.beam > MOST_TRAILS:
             raise ParameterError(f"beam must be at most {MOST_TRAILS}, not {self.beam}")
+        at_least("escapes", self.escapes, 0)
         if self.steps is not None:
             at_least("steps", self.steps, 0)
 
@@ -82,7 +87,7 @@ class BottomUp:
         effort: Counter[str] = Counter()
         anonymity, loss, vids = start.vids.anonymity, start.loss, start.vids.count
         climb = Climb(requirement, scale, work, self.steps or 0, effort)
-        found = climb.run(start) if self.beam == 1 else beam(climb, start, self.beam)
+        found = self._found(climb, start)
         trail = Trail(
             direction="up",
             score=scale.score,
@@ -92,6 +97,15 @@ class BottomUp:
             enough=found.enough,
         )
         return _outcome(problem, found, trail, self._effort(effort, vids, found, work))
+
+    def _found(self, climb: Climb, start: State) -> State:
+        """The paper's trail; or the best of several and of random walks, which is then gone over once more."""
+        if self.beam == 1 and not self.escapes:
+            return climb.run(start)
+        way = Beam(climb, start, self.beam).run()
+        if self.escapes:
+            way = Escape(climb, start, self.escapes).run(way)
+        return Retracing(climb, start).told(way)
 
     def start(self, problem: Problem) -> State:
         """The table as it is, with every value under its own label."""
@@ -136,7 +150,10 @@ class BottomUp:
             "critical": done["critical"],
             "pruned": done["candidates"] - done["counted"],
         }
-        if len(found.steps) < (self.steps or 0) and work.expired:
+        if self.beam > 1 or self.escapes:
+            effort |= {"walks": done["walks"], "taken_back": done["taken back"]}
+        owed = len(found.steps) < (self.steps or 0) or self.beam > 1 or done["walks"] < self.escapes
+        if owed and work.expired:
             effort["stopped"] = "time limit"
         return effort
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.rounding import roundest
 from sfumato.group.keys import Ids
-from sfumato.publish.bottom_up.column_labels import Offer, Parts
+from sfumato.publish.bottom_up.column_labels import Mark, Offer, Parts
 from sfumato.publish.bottom_up.generalization_cost import DECIMALS, Scale
 from sfumato.publish.cut import ColumnCut, cut_of_intervals, ends_of
 from sfumato.publish.problem import Problem
@@ -84,6 +84,41 @@ class NumberParts(Parts):
         around = np.arange(max(place - 1, 0), min(place + 1, len(self.edges)))
         self.costs[around] = self._costs(around)
         self.rounded[around] = np.round(self.costs[around], DECIMALS)
+        return new
+
+    def mark(self, offer: Offer) -> Mark:
+        """The edge that is let go."""
+        return offer.kind, 0, self.edges[offer.node].tobytes()
+
+    def offered(self, mark: Mark) -> Offer | None:
+        """The neighbours of that edge."""
+        edge = np.frombuffer(mark[2], np.float64)[0]
+        place = int(np.searchsorted(self.edges, edge))
+        return self._offer(place) if place < len(self.edges) and self.edges[place] == edge else None
+
+    def again(self, marks: Sequence[Mark]) -> set[Mark]:
+        """All at once: an edge can be let go whichever others are."""
+        kept = np.setdiff1d(self.edges, np.frombuffer(b"".join(mark[2] for mark in marks), np.float64))
+        ends = [0, *(np.searchsorted(self.edges, kept) + 1).tolist(), len(self.order)]
+        parts = [self.order[low:high].tolist() for low, high in pairwise(ends)]
+        if not len(kept):
+            parts[0] += np.setdiff1d(np.flatnonzero(self.live), self.order).tolist()
+        self.edges = kept
+        self.order = np.array([self._one(place, some) for place, some in enumerate(parts)])
+        self.costs = self._costs(np.arange(len(kept))) if len(kept) else np.zeros(0)
+        self.rounded = np.round(self.costs, DECIMALS)
+        return set(marks)
+
+    def _one(self, place: int, parts: Sequence[int]) -> int:
+        """The label of the interval at a place, made of these."""
+        if len(parts) == 1:
+            return parts[0]
+        new, last = self.used, place == len(self.edges)
+        label = TOP if not len(self.edges) else self.ends.named(self._bounds(place), first=not place, last=last)
+        size = self.hierarchy.total if not len(self.edges) else float(self.sizes[list(parts)].sum())
+        self.used += 1
+        self.named(new, label, size, self._step(size))
+        self.join(parts, new)
         return new
 
     def cut(self) -> ColumnCut:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sfumato.data.table import Codes
 from sfumato.describe.hierarchy import TOP
-from sfumato.publish.bottom_up.column_labels import Offer, Parts
+from sfumato.publish.bottom_up.column_labels import Mark, Offer, Parts
 from sfumato.publish.bottom_up.generalization_cost import DECIMALS, Scale
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
 from sfumato.publish.labels import climbed
@@ -40,6 +41,8 @@ class TreeParts(Parts):
         """For each node that is a label or in a set, the number of that."""
         self.own: dict[int, int] = {}
         """For an inner node that is a value itself, the label of that value."""
+        self.out = np.zeros(nodes)
+        """For each node, how many leaves below it read as ``*`` because they were put out."""
         self.star = -1
         self.found: dict[tuple[str, int], Offer] = {}
         self.best: Offer | None = None
@@ -95,19 +98,52 @@ class TreeParts(Parts):
         self._choose()
         return new
 
+    def mark(self, offer: Offer) -> Mark:
+        """A node by itself; a set, or a value that is put out, by the values that it had."""
+        return self._marked(offer, self.now)
+
+    def _marked(self, offer: Offer, now: Codes) -> Mark:
+        if offer.kind == "node":
+            return offer.kind, offer.node, b""
+        held = offer.parts[:1] if offer.kind == "star" else offer.parts
+        return offer.kind, offer.node, np.isin(now, held).tobytes()
+
+    def offered(self, mark: Mark) -> Offer | None:
+        """The node; else the one of all that holds the same values."""
+        kind, node, _ = mark
+        if kind == "node":
+            return self.found.get((kind, node))
+        now = self.now
+        some = (one for one in self.found.values() if (one.kind, one.node) == (kind, node))
+        return next((one for one in some if self._marked(one, now) == mark), None)
+
+    def again(self, marks: Sequence[Mark]) -> set[Mark]:
+        """Step by step."""
+        made = set()
+        for mark in marks:
+            if (offer := self.offered(mark)) is not None:
+                self.take(offer)
+                made.add(mark)
+        return made
+
     def cut(self) -> ColumnCut:
         """The nodes in use; with sets or ``*`` beside others, all labels as they are."""
-        now = self.now
+        now, nodes = self.now, len(self.tree.labels)
         used, places = np.unique(now, return_inverse=True)
-        if all(part < len(self.tree.labels) or self.node[part] in self.own for part in used):
+        if not self.out.any() and all(part < nodes or self.node[part] in self.own for part in used):
             return cut_of_nodes(self.tree, self.node[now])
         names = [self.labels[part] for part in used]
         labels = [
             name if names.count(name) == 1 else f"{name} ({self.tree.labels[self._above(int(part))]})"
             for name, part in zip(names, used, strict=True)
         ]
-        codes = places.reshape(-1).astype(np.int32)
-        return ColumnCut(labels=tuple(labels), of_code=codes, sizes=self.sizes[used], steps=self.steps[used])
+        return ColumnCut(
+            labels=tuple(labels),
+            of_code=places.reshape(-1).astype(np.int32),
+            sizes=self.sizes[used],
+            steps=self.steps[used],
+            sets=frozenset(place for place, name in enumerate(names) if used[place] >= nodes and name[:1] == "{"),
+        )
 
     def _above(self, part: int) -> int:
         """The node below which a label is."""
@@ -132,16 +168,32 @@ class TreeParts(Parts):
         above = self._above(part)
         if self.own.get(above) == part:
             del self.own[above]
+            self._lost_below(above, 1.0)
         else:
-            self.state[self._children_of([part], above)] = GONE
+            children = self._children_of([part], above)
+            self.state[children] = GONE
+            self._lost_below(above, float(sum(self.tree.sizes[child] - self.out[child] for child in children)))
+            self.out[children] = self.tree.sizes[children]
         self.star, self.node[new] = new, 0
         self.named(new, TOP, self.hierarchy.total, float(self.hierarchy.height))
         touched = [0, above]
         while above > 0 and above not in self.own and all(self.state[c] == GONE for c in self.tree.children[above]):
             self.state[above] = GONE
+            self._lost_below(above, float(self.tree.sizes[above] - self.out[above]))
+            above = int(self.tree.parent[above])
+            touched.append(above)
+        while above > 0:
             above = int(self.tree.parent[above])
             touched.append(above)
         return touched
+
+    def _lost_below(self, node: int, leaves: float) -> None:
+        """So many leaves more below a node are put out: no label above stands for them any more, but for ``*``."""
+        while node > 0:
+            self.out[node] += leaves
+            self.sizes[node] = self.tree.sizes[node] - self.out[node]
+            self.prices[node] = self.price(self.sizes[[node]])[0]
+            node = int(self.tree.parent[node])
 
     def _children_of(self, parts: Sequence[int], node: int) -> list[int]:
         """The children of a node that some labels stand for."""
@@ -150,7 +202,7 @@ class TreeParts(Parts):
 
     def _set_size(self, children: Sequence[int]) -> tuple[float, float]:
         """How much a set of children covers, and how high it lies."""
-        size = float(self.tree.sizes[list(children)].sum())
+        size = float(self.sizes[list(children)].sum())
         return size, climbed(self.hierarchy, size)
 
     def _units(self, node: int) -> list[int]:

@@ -11,6 +11,9 @@ from sfumato.utility.view import Reals
 _TRIALS = 3
 """How many cuts are tried out; more gain little."""
 
+_ALIKE = 2.0**30
+"""Losses, in rows, are equal to one part in so many; of equal ones the cut that was better by itself is taken."""
+
 
 def tried_out(knife: Knife, order: Ids, moved: Ids, groups: Slices, small: Marks) -> None:
     """Replace the cuts of small groups, written to ``moved``, by better ones.
@@ -47,7 +50,7 @@ def _least_loss(knife: Knife, order: Ids, trials: list[Slices]) -> Ids:
     owner = np.concatenate([np.tile(np.flatnonzero(here) + n * able.shape[1], 2) for n, here in enumerate(able)])
     groups = sum(sides[1:], start=sides[0])
     loss = _to_the_end(knife, order, groups, owner, able.size).reshape(able.shape)
-    return np.asarray(np.argmin(np.where(able, loss, np.inf), axis=0), np.int64)
+    return np.asarray(np.argmin(np.where(able, np.round(loss * _ALIKE), np.inf), axis=0), np.int64)
 
 
 def _to_the_end(knife: Knife, order: Ids, groups: Slices, owner: Ids, owners: int) -> Reals:

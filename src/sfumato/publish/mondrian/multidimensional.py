@@ -98,7 +98,7 @@ class Mondrian:
         target = problem.cells.tally(problem.target) if self.choose == "gain" and problem.target else None
         knife = Knife(columns(problem, self._yardstick), problem.cells.sizes, np.array(rule, np.int64), target)
         ahead = _AHEAD * least if self.choose == "metric" else 0
-        order = np.arange(problem.cells.count) if self.strict else _by_sensitive_values(problem)
+        order = np.arange(problem.cells.count) if self.strict else _by_values(problem)
         return divided(problem, knife, order, ahead, work)
 
     @property
@@ -120,12 +120,16 @@ def mondrian(problem: Problem, work: Work) -> Outcome:
     return Mondrian()(problem, work)
 
 
-def _by_sensitive_values(problem: Problem) -> Ids:
-    """Rows by their sensitive values, so that those that a cut divides can be dealt out evenly."""
+def _by_values(problem: Problem) -> Ids:
+    """Rows by their sensitive values, so that those that a cut divides can be dealt out evenly; then by all others.
+
+    So the order in which the rows stand in the table does not matter: rows that are still equal are alike in all.
+    """
+    asked = (name for model in problem.models for name in model.columns)
     keys = []
-    for name in dict.fromkeys(name for model in problem.models for name in model.columns):
+    for name in dict.fromkeys([*asked, *problem.cells.tallies]):
         tally = problem.cells.tally(name)
         codes = np.zeros(problem.cells.count, np.int64)
         codes[tally.owners] = tally.codes
         keys.append(codes)
-    return np.lexsort(keys[::-1]) if keys else np.arange(problem.cells.count)
+    return np.asarray(np.lexsort([*problem.cells.keys[::-1], *keys[::-1]]), np.int64)

@@ -35,25 +35,39 @@ def sensitive_column(problem: Problem, name: str) -> str | None:
     return columns[0] if columns else None
 
 
-def group_size(problem: Problem, column: str | None, name: str) -> int:
-    """The fewest rows, all with different values, that every model accepts as a group.
-
-    Models whose verdict depends on more than that (t-closeness) are refused.
-    """
+def refuse_other_models(problem: Problem, name: str) -> None:
+    """Refuse models whose verdict on a group depends on more than the values in it (t-closeness)."""
     for model in problem.models:
         if model.counts_anew or not model.kept_by_merging or not model.kept_by_removal or model.name == "t-closeness":
             raise PlanError(
                 f"algorithm.name: {name} makes groups of rows with different values, which is not what "
                 f"{described(model)} asks for; use mondrian or local"
             )
-    most = problem.cells.rows if column is None else len(problem.cells.tally(column).values)
-    for size in range(1, most + 1):
+
+
+def fewest_different(problem: Problem, column: str | None) -> int | None:
+    """The fewest rows, all with different values, that every model accepts as a group; None where no number will do."""
+    for size in range(1, _most_different(problem, column) + 1):
         classes = _uniform(problem, column, size)
         if all(judge(model, classes, problem.reading).holds for model in problem.models):
             return size
+    return None
+
+
+def group_size(problem: Problem, column: str | None, name: str) -> int:
+    """The fewest rows, all with different values, that every model accepts as a group, or a refusal."""
+    refuse_other_models(problem, name)
+    size = fewest_different(problem, column)
+    if size is not None:
+        return size
+    most = _most_different(problem, column)
     found = f"{column!r} has {most} different values" if column else f"there are {most} rows"
     wanted = " and ".join(described(model) for model in problem.models)
     raise Infeasible(f"{wanted}: no group of rows with different values is large enough; {found}")
+
+
+def _most_different(problem: Problem, column: str | None) -> int:
+    return problem.cells.rows if column is None else len(problem.cells.tally(column).values)
 
 
 def _uniform(problem: Problem, column: str | None, size: int) -> Classes:
@@ -87,11 +101,9 @@ def different(problem: Problem, column: str, places: Places, size: int, work: Wo
     not mind: then there are as many groups as the other values allow, and what is left over is spread among them.
     """
     tally = problem.cells.tally(column)
-    rows = problem.cells.rows
     count = _most_groups(tally.overall, size)
-    eligible = int(tally.overall.max(initial=0)) <= rows // size
-    if not eligible and not (count and all(isinstance(m, _LENIENT) for m in problem.models)):
-        _refuse_ineligible(tally, size, rows)
+    if not eligible(problem, column, size):
+        _refuse_ineligible(tally, size, problem.cells.rows)
     codes = np.zeros(problem.cells.count, np.int32)
     codes[tally.owners] = tally.codes
     groups = np.full(len(codes), -1, np.int64)
@@ -103,6 +115,14 @@ def different(problem: Problem, column: str, places: Places, size: int, work: Wo
     left = left[np.argsort(places[left], kind="stable")]
     groups[left] = np.arange(len(left)) * count // max(len(left), 1)
     return groups, count
+
+
+def eligible(problem: Problem, column: str, size: int) -> bool:
+    """Whether no value is too frequent for groups of ``size`` different values, or the models do not mind."""
+    counts = problem.cells.tally(column).overall
+    if int(counts.max(initial=0)) <= problem.cells.rows // size:
+        return True
+    return _most_groups(counts, size) > 0 and all(isinstance(model, _LENIENT) for model in problem.models)
 
 
 def _most_groups(counts: NDArray[np.int64], size: int) -> int:

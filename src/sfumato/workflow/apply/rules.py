@@ -5,6 +5,7 @@ A rule tells no more than the release: what a declared domain maps to, which int
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
@@ -19,6 +20,7 @@ from sfumato.data.table import Column, Kind, Table
 from sfumato.describe.domains import Categories, ObservedDomain
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.describe.spans import read_interval
+from sfumato.describe.taxonomy import Taxonomy
 from sfumato.publish.cut import ColumnCut
 from sfumato.workflow.plan.builders import builder
 
@@ -133,27 +135,39 @@ def rule_at(
 def _everywhere(full: Hierarchy, domain: ObservedDomain, cut: ColumnCut, released: frozenset[str]) -> tuple[str, ...]:
     """A cut through the values that are released, carried on to the whole declared domain.
 
-    A value of which all rows were removed counts as one that does not occur. A value that does not occur reads as a
-    label of the cut if that covers it: if it lies at least as high as the lowest node above the value under which some
-    value occurs. Else it reads as the node just below that one.
+    A value of which all rows were removed counts as one that does not occur. A value that does not occur reads as the
+    label of the cut that covers it: the one that covers the lowest node above the value under which some value occurs,
+    or ``*`` if all those were put out. Else it reads as the node just below that one.
     """
     tree = full.tree()
     code_of = {value: code for code, value in enumerate(full.levels[0].labels)}
-    some = np.full(len(tree.labels), -1)
-    mixed = np.zeros(len(tree.labels), np.bool_)
-    for place, value in enumerate(domain.values):
-        node, label = int(tree.leaf[code_of[value]]), int(cut.of_code[place])
-        if cut.labels[label] not in released:
-            continue
+    read = {int(tree.leaf[code_of[value]]): int(cut.of_code[place]) for place, value in enumerate(domain.values)}
+    read = {leaf: label for leaf, label in read.items() if cut.labels[label] in released}
+    held: list[Counter[int]] = [Counter() for _ in tree.labels]
+    for leaf, label in read.items():
+        node = leaf
         while node >= 0:
-            mixed[node] |= some[node] not in (-1, label)
-            some[node], node = label, int(tree.parent[node])
-    said = []
-    for leaf in tree.leaf.tolist():
-        node = below = leaf
-        while some[node] < 0:
-            below, node = node, int(tree.parent[node])
-        label = int(some[node])
-        reached = not mixed[node] and (node == leaf or cut.steps[label] >= tree.steps[node])
-        said.append(cut.labels[label] if reached else tree.labels[below])
-    return tuple(said)
+            held[node][label] += 1
+            node = int(tree.parent[node])
+    return tuple(_read(leaf, tree, cut, read, held) for leaf in tree.leaf.tolist())
+
+
+def _read(leaf: int, tree: Taxonomy, cut: ColumnCut, read: Mapping[int, int], held: Sequence[Counter[int]]) -> str:
+    """What a value of a declared domain reads as."""
+    if leaf in read:
+        return cut.labels[read[leaf]]
+    node = below = leaf
+    while not held[node]:
+        below, node = node, int(tree.parent[node])
+    shown = [label for label in held[node] if cut.labels[label] != TOP]
+    if not shown:
+        return TOP
+    over = [label for label in shown if _covers(label, node, tree, cut, held)]
+    return cut.labels[over[0]] if over else tree.labels[below]
+
+
+def _covers(label: int, node: int, tree: Taxonomy, cut: ColumnCut, held: Sequence[Counter[int]]) -> bool:
+    """Whether a label that is read below a node covers all of it; a set does below the node that joins its values."""
+    if label in cut.sets:
+        return held[node][label] < held[0][label]
+    return bool(cut.steps[label] >= tree.steps[node])
