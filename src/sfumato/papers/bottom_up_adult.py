@@ -76,7 +76,7 @@ def hierarchies(*, full: bool, work: Work) -> Shown:
             )
         )
     note = "A level is a generalization of every leaf; where branches have different depths the longest counts."
-    return Shown(name="", title="", data=adult_data().words, beside=beside, notes=[note])
+    return Shown(data=adult_data().words, beside=beside, notes=[note])
 
 
 def errors(*, full: bool, work: Work) -> Shown:
@@ -116,7 +116,7 @@ def errors(*, full: bool, work: Work) -> Shown:
         [str(k), f"{100 * found[k]:.2f} %", f"{100 * (found[k] - base):+.2f}", f"{100 * alone[k]:.2f} %"] for k in ks
     ]
     grid = Grid(title="every error", heads=["K", "E", "E - B in points", "E by information alone"], rows=rows)
-    return Shown(name="", title="", data=data.words, beside=beside, grids=[grid], panels=[chart])
+    return Shown(data=data.words, beside=beside, grids=[grid], panels=[chart])
 
 
 def _tried(estimator: Any, data: AdultData) -> float:

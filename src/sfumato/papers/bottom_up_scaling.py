@@ -90,8 +90,6 @@ def seconds(*, full: bool, work: Work) -> Shown:
         _panel("CPU by rho, K 150, sigma 3", "rho", rhos, [(150, 3, r) for r in rhos], found),
     ]
     return Shown(
-        name="",
-        title="",
         data=f"{adult_data().words} Larger tables hold variations; the same attributes vary in the whole table.",
         beside=[*_counted(frame, full), *_times(found)],
         grids=[grid],

@@ -65,7 +65,7 @@ def accuracy(*, full: bool, work: Work) -> Shown:
         for score, name in SCORES.items()
     ]  # fmt: skip
     grids = [_grid(found, score, name, steps, epsilons, runs) for score, name in SCORES.items()]
-    return Shown(name="", title="", data=adult_data().words, beside=beside, grids=grids, panels=panels)
+    return Shown(data=adult_data().words, beside=beside, grids=grids, panels=panels)
 
 
 def _grid(found: Found, score: str, name: str, steps: Sequence[int], epsilons: Sequence[str], runs: int) -> Grid:

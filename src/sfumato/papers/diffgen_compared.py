@@ -50,7 +50,7 @@ def accuracy(*, full: bool, work: Work) -> Shown:
     rows.append([NAMES[2], *(f"{top_down:.2f}" for _ in epsilons)])
     title = f"accuracy in %, {folds} of {FOLDS} folds, {runs} run{'s' * (runs > 1)} each"
     grid = Grid(title=title, heads=["", *epsilons], rows=rows)
-    return Shown(name="", title="", data=adult_data().words, beside=beside, grids=[grid], panels=[chart])
+    return Shown(data=adult_data().words, beside=beside, grids=[grid], panels=[chart])
 
 
 def _stated(mean: Mapping[tuple[str, str], float], epsilons: Sequence[str], top_down: float) -> list[Beside]:

@@ -59,8 +59,6 @@ def accuracy(*, full: bool, work: Work) -> Shown:
     rows = [[name, *(f"{found[score, e]:.2f}" for e in epsilons)] for score, name in SCORES.items()]
     grid = Grid(title=f"accuracy in %, mean of {runs} runs", heads=["score", *epsilons], rows=rows)
     return Shown(
-        name="",
-        title="",
         data=f"A stand-in for MIMIC, which is not public: {RECORDS:,} synthetic episodes with seven facts and a set of "
         f"codes; {100 - majority:.1f} % of the patients die.",
         beside=beside,

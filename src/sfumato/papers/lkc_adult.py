@@ -224,7 +224,7 @@ def _shown(
     ]
     heads = ["K", "C", *(f"{named[line]}{f', in{unit}' * bool(unit)}" for line in lines)]
     grid = Grid(title=f"every {what}", heads=heads, rows=rows)
-    return Shown(name="", title="", data=adult_data().words, beside=beside, grids=[grid], panels=panels)
+    return Shown(data=adult_data().words, beside=beside, grids=[grid], panels=panels)
 
 
 def _written(value: float, words: str) -> str:

@@ -59,8 +59,6 @@ def utility(*, full: bool, work: Work) -> Shown:
         _panel("discernibility ratio, C = 20 %", ks, named, ratio, [], ""),
     ]
     return Shown(
-        name="",
-        title="",
         data=f"A stand-in for the records of the thesis, which are not public: {RECORDS:,} synthetic records with 41 "
         "quasi-identifiers, 8 blood groups and 15 diagnoses.",
         beside=beside,

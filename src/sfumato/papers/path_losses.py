@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -42,7 +43,7 @@ def statistics(*, full: bool, work: Work) -> Shown:
         rows.append([one.name, str(sizes.max()), *(f"{one.frequent[s].count:,}" for s in SUPPORTS)])
     heads = ["paths", "longest", *(f"maximal frequent sequences at {s:.1%}" for s in SUPPORTS)]
     grid = Grid(title="lengths and frequent sequences", heads=heads, rows=rows)
-    return Shown(name="", title="", data=STAND_IN, beside=beside, grids=[grid])
+    return Shown(data=STAND_IN, beside=beside, grids=[grid])
 
 
 def city_by_k(*, full: bool, work: Work) -> Shown:
@@ -59,9 +60,7 @@ def metro_by_k(*, full: bool, work: Work) -> Shown:
         "as 66 % at K = 30; one curve can have both only if it is flat from 30 to 50. The caption says C = 60 %, the "
         "text C = 100 %. We follow the text; from C = 60 % on, C changes nothing here."
     )
-    return Shown(
-        name="", title="", data=made.data, beside=made.beside, grids=made.grids, panels=made.panels, notes=[note]
-    )
+    return replace(made, notes=[note])
 
 
 def city_by_c(*, full: bool, work: Work) -> Shown:
@@ -261,4 +260,4 @@ def _shown(
     heads = [x, "violating sequences", *(f"{support:.1%}: {name}" for support in SUPPORTS for name in names)]
     fixed = {"K": "L = 3, C = 100 %", "C": "L = 3, K = 30", "L": "K = 30, C = 60 %"}[x]
     grid = Grid(title=f"loss in % by {x} on the {one.name} ({fixed}), by support", heads=heads, rows=rows)
-    return Shown(name="", title="", data=STAND_IN, beside=beside, grids=[grid], panels=panels)
+    return Shown(data=STAND_IN, beside=beside, grids=[grid], panels=panels)

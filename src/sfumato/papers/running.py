@@ -59,7 +59,7 @@ def _found(one: Exhibit, *, full: bool, work: Work) -> Shown:
     except Interrupted:
         raise
     except SfumatoError as error:
-        return Shown(name="", title="", data="Not measured.", notes=[f"It could not be measured: {error}"])
+        return Shown(data="Not measured.", notes=[f"It could not be measured: {error}"])
 
 
 def write(facts: PaperFacts, path: Path) -> None:

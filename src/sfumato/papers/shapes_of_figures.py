@@ -71,7 +71,7 @@ def growth(
     )
     rows = [[f"{size:,}", *(f"{found[one, size]:.2f} s" for one in names)] for size in sizes]
     grid = Grid(title="every size", heads=["records", *names], rows=rows)
-    return Shown(name="", title="", data=data, beside=[*beside(found), linear], grids=[grid], panels=[chart])
+    return Shown(data=data, beside=[*beside(found), linear], grids=[grid], panels=[chart])
 
 
 def sizes_of(full: bool, quick: tuple[int, ...]) -> tuple[int, ...]:

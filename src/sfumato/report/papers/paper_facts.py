@@ -40,12 +40,12 @@ class Beside:
 class Shown:
     """One table or figure of a document, measured again."""
 
-    name: str
-    """As the document numbers it."""
-    title: str
-    """What it shows."""
     data: str
     """On which data; a stand-in says that it is one."""
+    name: str = ""
+    """As the document numbers it."""
+    title: str = ""
+    """What it shows."""
     beside: Sequence[Beside] = ()
     """Ours beside theirs."""
     grids: Sequence[Grid] = ()
