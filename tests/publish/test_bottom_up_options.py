@@ -58,10 +58,10 @@ def test_scores_that_need_a_target():
     assert BottomUp()(paper(), Work()).trail.score == "information-privacy"
 
 
-def test_models_that_joining_can_break_are_refused():
+def test_steps_beyond_are_refused_where_joining_can_break_a_model():
     problem = replace(paper(), models=(EMAnonymity(e=1.0, m=2, column="y"),))
-    with pytest.raises(PlanError, match=r"bottom-up joins classes, which .* does not allow; use optimal"):
-        BottomUp()(problem, Work())
+    with pytest.raises(PlanError, match=r"algorithm.steps: steps beyond what is needed .* leave steps out"):
+        BottomUp(steps=3)(problem, Work())
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,10 @@ def test_what_is_refused():
     with pytest.raises(PlanError, match="population"):
         TopDown()(replace(known, cells=replace(known.cells, population=known.cells)), Work())
     guarded = PersonalizedPrivacy(p=0.5, column="s", guards={"1": "1"}, paths={"1": (), "2": ()})
-    with pytest.raises(PlanError, match="use optimal"):
-        TopDown()(problem_of(table, (guarded,)), Work())
+    check_outcome(known := problem_of(table, (guarded,)), TopDown()(known, Work()))
+    frequent = problem_of(table | {"s": list("1112")}, (guarded,))
+    with pytest.raises(Infeasible, match=r"top-down begins with all rows as one class.*Use algorithm.name = 'optimal'"):
+        TopDown()(frequent, Work())
 
 
 def test_when_the_time_is_over_the_way_so_far_is_a_release():

@@ -39,10 +39,13 @@ JOBS = {
 FULL_DOMAIN = {"auto", "optimal", "samarati", "incognito", "datafly", "greedy"}
 DIVERSITIES = {name for name in MODELS if name.endswith("diversity")}
 ONE_BY_ONE = {"k-anonymity", "t-closeness", "alpha-k-anonymity"} | DIVERSITIES
+MENDED = {"e-m-anonymity", "personalized-privacy"}
 ACCEPTED = {
-    "mondrian": ONE_BY_ONE,
+    "mondrian": ONE_BY_ONE | MENDED,
     "k-optimize": ONE_BY_ONE,
-    "local": ONE_BY_ONE,
+    "local": ONE_BY_ONE | MENDED,
+    "top-down": ONE_BY_ONE | MENDED,
+    "bottom-up": ONE_BY_ONE | MENDED,
     "cell-suppression": ONE_BY_ONE,
     "microaggregation": ONE_BY_ONE,
     "hilbert": {"k-anonymity", "alpha-k-anonymity"} | DIVERSITIES,

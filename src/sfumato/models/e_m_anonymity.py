@@ -69,10 +69,8 @@ class EMAnonymity:
     def check(self, classes: Classes) -> Verdict:
         """Judge each class by the largest share of rows near one of its values."""
         tally = classes.tally(self.column)
-        if tally.numbers is None:
-            raise DataError(f"column {self.column!r} has no numbers; {self.name} needs a numeric sensitive column")
         near = np.zeros(classes.count, np.int64)
-        np.maximum.at(near, tally.owners, self._near(tally, tally.numbers))
+        np.maximum.at(near, tally.owners, self._near(tally))
         return Verdict.of(near / classes.sizes, 1 / self.m, "at most")
 
     def reachable(self, table: Classes) -> Verdict:
@@ -81,12 +79,18 @@ class EMAnonymity:
         found = f"a share of {{}} near one value of {self.column!r}"
         return explained(self.check(one_class(table)), asked=asked, found=found, merging=self.kept_by_merging)
 
-    def _near(self, tally: Tally, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    def windows(self, tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """For each value by code, the first rank near it and the first after those; and the codes by rank."""
+        if tally.numbers is None:
+            raise DataError(f"column {self.column!r} has no numbers; {self.name} needs a numeric sensitive column")
+        return *self._windows(tally.numbers), np.argsort(tally.numbers, kind="stable")
+
+    def _near(self, tally: Tally) -> NDArray[np.int64]:
         """For each entry, the rows of its class with a value near its own."""
-        low, high = self._windows(numbers)
-        rank = np.empty(len(numbers), np.int64)
-        rank[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
-        start = tally.owners * len(numbers)
+        low, high, ranked = self.windows(tally)
+        rank = np.empty(len(ranked), np.int64)
+        rank[ranked] = np.arange(len(ranked))
+        start = tally.owners * len(ranked)
         places = start + rank[tally.codes]
         order = np.argsort(places, kind="stable")
         summed = np.concatenate([[0], np.cumsum(tally.counts[order])])

@@ -84,7 +84,7 @@ class PersonalizedPrivacy:
         self._refuse_unplaced(tally)
         worst = np.zeros(classes.count)
         for node, guarded in self._guarded(classes):
-            share = self._below(tally, node) / classes.sizes
+            share = self.below(tally, node) / classes.sizes
             np.maximum(worst, share, out=worst, where=guarded)
         return Verdict.of(worst, self.p, "at most")
 
@@ -95,7 +95,11 @@ class PersonalizedPrivacy:
             self.check(one_class(table)), asked=f"p = {self.p:g}", found=found, merging=self.kept_by_merging
         )
 
-    def _below(self, tally: Tally, node: str) -> NDArray[np.int64]:
+    def wishes(self, classes: Classes) -> tuple[str, ...]:
+        """The nodes that somebody in the table guards, in order."""
+        return tuple(sorted({*self._nodes(classes.tally(self.guard_column or self.column))} - {*NO_WISH}))
+
+    def below(self, tally: Tally, node: str) -> NDArray[np.int64]:
         """For each class, the rows whose value is the node or lies below it."""
         inside = np.array([value == node or node in self.paths.get(value, ()) for value in tally.values], np.bool_)
         kept = inside[tally.codes]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
-from sfumato.publish.bottom_up.climb import Climb, State
+from sfumato.publish.bottom_up.climb import Climb, DeadEnd, State
 from sfumato.publish.bottom_up.column_labels import Offer
 from sfumato.publish.bottom_up.generalization_cost import DECIMALS
 from sfumato.publish.bottom_up.retracing import Retracing, Trip, Way, shown
@@ -40,7 +41,7 @@ class Beam:
     def __init__(self, climb: Climb, start: State, width: int) -> None:
         self.climb, self.width = climb, width
         self.retracing = Retracing(climb, start)
-        self.known: dict[tuple[int, bytes], Way] = {}
+        self.known: dict[tuple[int, bytes], Way | DeadEnd] = {}
 
     def run(self) -> Way:
         """The best end of all that were looked at; what is known when the time is over."""
@@ -49,11 +50,14 @@ class Beam:
         while self.width > 1 and any(trails) and not self.climb.work.expired:
             children = [child for place, trail in enumerate(trails) for child in self._children(place, trail)]
             trails = [self._taken(trails, child) for child in self._chosen(children)]
-        return min(self.known.values(), key=lambda way: (round(way.loss, DECIMALS), shown(way.columns)))
+        ways = [end for end in self.known.values() if isinstance(end, Way)]
+        if not ways:
+            raise next(end for end in self.known.values() if isinstance(end, DeadEnd))
+        return min(ways, key=lambda way: (round(way.loss, DECIMALS), shown(way.columns)))
 
     def _children(self, place: int, trail: Trip | None) -> list[Child]:
         """The best steps of a trail, each followed to its end; none where the trail is over or the time is."""
-        if trail is None or self.climb.over(trail.state):
+        if trail is None or self._over(trail) is not None:
             return []
         found = []
         for rank, (offer, _) in enumerate(self.climb.ranked(trail.state, self.width)):
@@ -63,7 +67,8 @@ class Beam:
             end = self._end(after)
             if end is None:
                 break
-            found.append(Child(parent=place, rank=rank, offer=offer, shown=labels, loss=round(end.loss, DECIMALS)))
+            loss = round(end.loss, DECIMALS) if isinstance(end, Way) else inf
+            found.append(Child(parent=place, rank=rank, offer=offer, shown=labels, loss=loss))
         return found
 
     def _chosen(self, children: list[Child]) -> list[Child | None]:
@@ -85,15 +90,22 @@ class Beam:
         self.retracing.step(after, child.offer)
         return after
 
-    def _end(self, trip: Trip) -> Way | None:
+    def _over(self, trip: Trip) -> Way | DeadEnd | None:
+        """How a trip ended, if it did."""
+        try:
+            return self.retracing.way(trip) if self.climb.over(trip.state) else None
+        except DeadEnd as error:
+            return error
+
+    def _end(self, trip: Trip) -> Way | DeadEnd | None:
         """Where the best steps lead from here, without those that are not needed; None where the time is over."""
         passed: list[tuple[int, bytes]] = []
         while (here := (len(trip.made), shown(trip.state.table.columns))) not in self.known:
             if self.known and self.climb.work.expired:
                 return None
             passed.append(here)
-            if self.climb.over(trip.state):
-                self.known[here] = self.retracing.shortened(self.retracing.way(trip))
+            if (end := self._over(trip)) is not None:
+                self.known[here] = self.retracing.shortened(end) if isinstance(end, Way) else end
                 break
             ((offer, _),) = self.climb.ranked(trip.state, 1)
             self.retracing.step(trip, offer)

@@ -45,6 +45,10 @@ class State:
         )
 
 
+class DeadEnd(Infeasible):
+    """A trail came to the top without meeting the requirement."""
+
+
 class Climb:
     """Takes steps up, the best at each point."""
 
@@ -69,7 +73,7 @@ class Climb:
         if state.enough is not None:
             return ended or len(state.steps) >= self.least or self.work.expired
         if ended:
-            raise Infeasible(why_nothing_fits(self.requirement.problem))
+            raise DeadEnd(self._nothing_fits())
         if self.work.expired:
             raise Infeasible(self._too_slow(len(state.steps)))
         return False
@@ -129,6 +133,17 @@ class Climb:
         """The cost, per row that the smallest class gains where that counts."""
         gained = min(has, self.requirement.k) - had
         return offer.cost / gained if self.scale.private and gained > 0 else offer.cost
+
+    def _nothing_fits(self) -> str:
+        problem = self.requirement.problem
+        broken = [described(model) for model in problem.models if not model.kept_by_merging]
+        if not broken:
+            return why_nothing_fits(problem)
+        return (
+            f"bottom-up joined all labels and met {' and '.join(map(described, problem.models))} nowhere on its way; "
+            f"other tables may, since joining classes can break {broken[0]}. Try algorithm.beam or "
+            "algorithm.name = 'optimal'"
+        )
 
     def _too_slow(self, steps: int) -> str:
         asked = " and ".join(described(model) for model in self.requirement.problem.models)

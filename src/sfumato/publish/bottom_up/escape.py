@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.ground.chance import Chance
-from sfumato.publish.bottom_up.climb import Climb, State
+from sfumato.publish.bottom_up.climb import Climb, DeadEnd, State
 from sfumato.publish.bottom_up.generalization_cost import DECIMALS
 from sfumato.publish.bottom_up.retracing import Retracing, Trip, Way
 
@@ -51,8 +51,11 @@ class Escape:
         share = self.draw.random()
         trip = self.retracing.trip(one for one in way.made if self.draw.random() >= share)
         while not self.climb.work.expired:
-            if self.climb.over(trip.state):
-                return self.retracing.shortened(self.retracing.way(trip))
+            try:
+                if self.climb.over(trip.state):
+                    return self.retracing.shortened(self.retracing.way(trip))
+            except DeadEnd:
+                return way
             self._step(trip)
         return None
 

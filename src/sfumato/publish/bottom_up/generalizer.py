@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
+from sfumato.models.steady import MENDED
 from sfumato.publish.bottom_up.beam import Beam
 from sfumato.publish.bottom_up.climb import Climb, State
 from sfumato.publish.bottom_up.column_labels import Parts
@@ -42,7 +43,8 @@ class BottomUp:
         by the rows that the smallest class gains; where no step gains any, by the loss alone. An index knows which
         combinations of labels (vids) have a value and which become one. Only steps by which every smallest vid becomes
         one with another are counted out: no other step can raise the anonymity.
-    Needs: models that joining classes cannot break. A target for the scores that weigh information.
+    Needs: models that joining classes cannot break; (e, m)-anonymity and personalized privacy are judged after every
+        step, and the first table that meets them is taken. A target for the scores that weigh information.
     Cost: a step costs time in the vids that it generalizes, and in the smallest vids; at most one step per column is
         counted out (two for numbers). There are at most as many steps as inner nodes.
     Source: Wang, Yu, Chakraborty 2004 (document 001); sets, values put out and numbers from its section 7.
@@ -80,7 +82,7 @@ class BottomUp:
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """The labels where the steps ended, and the steps."""
-        _refuse(problem)
+        _refuse(problem, self.steps or 0)
         scale = Scale(score=self._score(problem), rows=problem.cells.rows)
         requirement = Requirement(problem, mixed=self.suppress)
         start = self._start(problem, requirement, scale)
@@ -158,12 +160,17 @@ class BottomUp:
         return effort
 
 
-def _refuse(problem: Problem) -> None:
+def _refuse(problem: Problem, steps: int) -> None:
     refuse_guarded_models(problem, "bottom-up")
     for model in problem.models:
-        if not model.kept_by_merging:
+        if not model.kept_by_merging and not isinstance(model, MENDED):
             raise PlanError(
                 f"algorithm.name: bottom-up joins classes, which {described(model)} does not allow; use optimal"
+            )
+        if not model.kept_by_merging and steps:
+            raise PlanError(
+                f"algorithm.steps: steps beyond what is needed join classes, which can break {described(model)}; "
+                "leave steps out, or use optimal"
             )
     refuse_unreachable(replace(problem, limit=0))
 

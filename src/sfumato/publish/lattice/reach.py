@@ -9,6 +9,7 @@ from sfumato.bundle.claims import titled
 from sfumato.ground.errors import Infeasible, PlanError
 from sfumato.models.guarded import Guarded
 from sfumato.models.judge import judge
+from sfumato.models.steady import MENDED
 from sfumato.models.verdict import Model, one_class
 from sfumato.publish.problem import Problem
 
@@ -25,10 +26,13 @@ def refuse_unreachable(problem: Problem) -> None:
             raise Infeasible(f"{described(model)} is out of reach: {verdict.note}. {_nearest(problem, model)}")
 
 
-def refuse_models(problem: Problem, name: str) -> None:
-    """Refuse models that do not judge classes one by one, or that joining classes that read alike could break."""
+def refuse_models(problem: Problem, name: str, *, mended: bool = False) -> None:
+    """Refuse models that do not judge classes one by one, or that joining classes that read alike could break.
+
+    Those that have a steady form are let through where ``mended`` says so.
+    """
     for model in problem.models:
-        if model.counts_anew or not model.kept_by_merging:
+        if model.counts_anew or not (model.kept_by_merging or (mended and isinstance(model, MENDED))):
             raise PlanError(
                 f"algorithm.name: {name} judges groups one by one and joins those that read alike, which "
                 f"{described(model)} does not allow; use optimal"

@@ -19,6 +19,7 @@ from sfumato.publish.lattice.space import MOST_NODES
 from sfumato.publish.local.ascending import ascend, costs_of
 from sfumato.publish.local.carve import carved
 from sfumato.publish.local.groups import Groups
+from sfumato.publish.mending import mended
 from sfumato.publish.mondrian import mondrian
 from sfumato.publish.problem import Grain, Outcome, Problem
 
@@ -35,7 +36,8 @@ class Local:
         free suppression again and again to the rows that it suppressed, and takes the plain optimum where that loses
         less. What no node places is cut by Mondrian. A class is placed only if what is left still passes as a whole.
         For t-closeness rows are told apart: of a class that fails, the largest part that passes is placed.
-    Needs: models that judge classes one by one and that joining classes cannot break.
+    Needs: models that judge classes one by one. For models that joining classes can break, groups that read alike are
+        judged together, and a stricter form of the model is asked for if they fail.
     Cost: nodes times the cells that are left, which become few.
     Source: local recoding by repeated full-domain recoding as in Prasser et al. 2020 (ARX).
     """
@@ -52,7 +54,10 @@ class Local:
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """Place rows until none is left."""
-        refuse_models(problem, "local")
+        refuse_models(problem, "local", mended=True)
+        return mended(problem, "local", lambda asked: self._placed(asked, work))
+
+    def _placed(self, problem: Problem, work: Work) -> Outcome:
         refuse_unreachable(problem)
         groups = Groups(problem)
         problem = groups.problem
@@ -110,7 +115,11 @@ def _cut_rest(groups: Groups, work: Work) -> None:
     if not len(groups.left) or not groups.rest_passes():
         return
     rest = replace(groups.problem, cells=groups.pool, limit=0)
-    found = mondrian(rest, work)
+    try:
+        found = mondrian(rest, work)
+    except Infeasible:  # its groups would fail where they read alike; all together they pass
+        groups.place(np.zeros(len(groups.left), np.int64), 1)
+        return
     view = found.recoding(rest)
     _, ids = np.unique(view.keys, axis=1, return_inverse=True)
     groups.place(ids.reshape(-1).astype(np.int64), int(ids.max()) + 1)

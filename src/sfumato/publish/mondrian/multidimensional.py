@@ -15,6 +15,7 @@ from sfumato.group.keys import Ids
 from sfumato.models.k_anonymity import asked_k
 from sfumato.publish.labels import Output, recoded
 from sfumato.publish.lattice.reach import refuse_models, refuse_unreachable
+from sfumato.publish.mending import mended
 from sfumato.publish.mondrian.ordered_columns import Yardstick, columns
 from sfumato.publish.mondrian.rounds import Groups, divided
 from sfumato.publish.mondrian.slices import Knife
@@ -40,7 +41,8 @@ class Mondrian:
     How: all groups are cut at once, round by round. Each takes the cut that is best by ``choose``; one that leaves a
         part which a model refuses is taken back, and the next is tried. With ``choose`` ``metric``, small groups try a
         few cuts out to the end.
-    Needs: models that judge groups one by one and that joining groups cannot break; a class attribute for ``gain``.
+    Needs: models that judge groups one by one; a class attribute for ``gain``. Where joining can break a model, groups
+        that read alike are judged together, and a stricter form of the model is asked for if they fail.
     Cost: rounds times cells times columns; a group that cannot be cut any more is left alone.
     Source: LeFevre, DeWitt, Ramakrishnan 2006: Mondrian (strict and relaxed), workload-aware anonymization (``gain``);
         cuts along taxonomies as in Fung et al. 2005; cuts tried out as in the pilot method, Duin and Voss 1999.
@@ -77,6 +79,9 @@ class Mondrian:
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """The groups under their labels."""
+        return mended(problem, "mondrian", lambda asked: self._cut(asked, work))
+
+    def _cut(self, problem: Problem, work: Work) -> Outcome:
         found = self.groups(problem, work)
         made = recoded(problem, found.ids, found.count, self.output)
         effort: dict[str, int | float | str] = {
@@ -108,7 +113,7 @@ class Mondrian:
         return "boxes" if self.output == "distributions" else self.output
 
     def _refuse(self, problem: Problem) -> None:
-        refuse_models(problem, "mondrian")
+        refuse_models(problem, "mondrian", mended=True)
         if self.choose == "gain" and problem.target is None:
             raise PlanError("algorithm.choose: gain needs a column with role = 'target'; metric and width need none")
         if not self.strict and (problem.cells.sizes != 1).any():

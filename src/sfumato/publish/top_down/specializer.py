@@ -12,6 +12,7 @@ from sfumato.group.cut_counts import ROWS, CutSource, Figure
 from sfumato.group.needs import refuse_lacking
 from sfumato.group.weighted_cells import JointCells
 from sfumato.models.judge import judge
+from sfumato.models.steady import MENDED
 from sfumato.models.verdict import one_class
 from sfumato.publish.lattice.reach import described, refuse_guarded_models, refuse_unreachable, why_nothing_fits
 from sfumato.publish.problem import Grain, Outcome, Problem
@@ -84,7 +85,7 @@ def _refuse_models(problem: Problem) -> None:
     """Refuse models that finer labels can mend or that read labels, and a population."""
     refuse_guarded_models(problem, "top-down")
     for model in problem.models:
-        if not model.kept_by_merging:
+        if not model.kept_by_merging and not isinstance(model, MENDED):
             raise PlanError(
                 "algorithm.name: top-down drops a label that is too fine for good, which needs models that coarser "
                 f"labels keep; {described(model)} is none; use optimal"
@@ -120,5 +121,11 @@ def _refuse_top(problem: Problem, source: CutSource) -> None:
         raise Infeasible(f"{described(doubtful[0])} is out of reach: all {totals[ROWS]:g} rows together do not meet it")
     refuse_unreachable(replace(problem, models=doubtful))
     whole = one_class(cells)
+    broken = [m for m in doubtful if not m.kept_by_merging and not judge(m, whole, reading).holds]
+    if broken:
+        raise Infeasible(
+            f"top-down begins with all rows as one class, and that does not meet {described(broken[0])}: "
+            f"{broken[0].reachable(cells).note}. Use algorithm.name = 'optimal', which looks at finer tables too"
+        )
     if not all(judge(model, whole, reading).holds for model in doubtful):
         raise Infeasible(why_nothing_fits(problem))

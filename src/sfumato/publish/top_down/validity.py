@@ -38,12 +38,12 @@ class Validity:
         self.one_by_one: list[Model] = []
         self.whole: list[Model] = []
         asked: list[Demand] = []
-        wild = problem.reading == "wildcard" and has_wildcards(problem.cells)
+        gaps = has_wildcards(problem.cells)
         for model in problem.models:
             found = None if general else demands(model, problem.cells, problem.reading)
             if found is not None:
                 asked += found
-            elif general or model.counts_anew or wild:
+            elif general or model.counts_anew or (gaps and _matches(model, problem)):
                 self.whole.append(model)
             else:
                 self.one_by_one.append(model)
@@ -100,6 +100,11 @@ class Validity:
         unknown[place] = np.append(unknown[place], np.arange(fresh) == (2 if split.apart else -1))
         classes, _ = self.problem.cells.recoded(lifts, [tuple(map(str, range(n))) for n in many])
         return replace(classes, wild=tuple(unknown))
+
+
+def _matches(model: Model, problem: Problem) -> bool:
+    """Whether an unknown value makes the model judge rows of several classes together."""
+    return problem.reading == "wildcard" or (problem.reading == "strict" and not model.kept_by_merging)
 
 
 class _Entries:
