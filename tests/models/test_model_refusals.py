@@ -90,7 +90,7 @@ BAD: dict[tuple[type, str], list[Any]] = {
     (PersonalizedPrivacy, "p"): NO_SHARE,
     (PersonalizedPrivacy, "column"): NO_TEXT,
     (PersonalizedPrivacy, "paths"): [None, "x", {"flu": "lung"}, {1: ("lung",)}, {"flu": (1,)}],
-    (PersonalizedPrivacy, "guards"): [None, "x", {"flu": 1}, {}],
+    (PersonalizedPrivacy, "guards"): ["x", {"flu": 1}, {}],
     (PersonalizedPrivacy, "guard_column"): ["wish", "", 3],
     (TCloseness, "t"): [-0.001, *NO_NUMBER],
     (TCloseness, "column"): NO_TEXT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -58,7 +59,11 @@ def asked(draw: st.DrawFn):
         return EMAnonymity(e=e, m=m, column="s"), lambda rows: brute.e_m(
             rows, ("q",), e=Fraction(e), m=Fraction(m), column="s", relative=False
         )
-    p, guards = draw(st.sampled_from([0.25, 0.5, 0.75])), draw(st.sampled_from(WISHES))
+    p, guards = draw(st.sampled_from([0.25, 0.5, 0.75])), draw(st.sampled_from((*WISHES, None)))
+    if guards is None:
+        return PersonalizedPrivacy(p=p, column="s", paths=TREE, guard_column="g"), lambda rows: brute.personalized(
+            rows, ("q",), p=Fraction(p), column="s", paths=TREE, guard_column="g"
+        )
     return PersonalizedPrivacy(p=p, column="s", paths=TREE, guards=guards), lambda rows: brute.personalized(
         rows, ("q",), p=Fraction(p), column="s", paths=TREE, guards=guards
     )
@@ -71,9 +76,9 @@ def tables(draw: st.DrawFn) -> dict[str, list[str]]:
     return {name: draw(st.lists(st.sampled_from(list(TREES[name])), min_size=rows, max_size=rows)) for name in names}
 
 
-def problem_of(quasi, values, *models) -> Problem:
+def problem_of(quasi, values, *models, wishes=None) -> Problem:
     encoded = [column(name, held) for name, held in quasi.items()]
-    made = cells(encoded, [column("s", values)]).classes
+    made = cells(encoded, [column("s", values), column("g", wishes or ["*"] * len(values))]).classes
     return Problem(
         cells=replace(made, measures=measures(made)),
         hierarchies=tuple(Paths(paths=TREES[one.name]).build(ObservedDomain.of(one)) for one in encoded),
@@ -82,7 +87,7 @@ def problem_of(quasi, values, *models) -> Problem:
     )
 
 
-def shown(problem, quasi, values, found):
+def shown(problem, quasi, values, wishes, found):
     """What a reader sees of every row."""
     made = found.recoding(problem)
     names = list(quasi)
@@ -93,8 +98,8 @@ def shown(problem, quasi, values, found):
         )
         for cell in range(problem.cells.count)
     }
-    rows = [(*label[key], value) for key, value in zip(zip(*quasi.values(), strict=True), values, strict=True)]
-    return [{"q": labels, "s": value} for labels, hidden, value in rows if not hidden]
+    rows = zip(zip(*quasi.values(), strict=True), values, wishes, strict=True)
+    return [{"q": label[key][0], "s": value, "g": wish} for key, value, wish in rows if not label[key][1]]
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -103,8 +108,9 @@ def shown(problem, quasi, values, found):
 def test_what_is_found_meets_the_model(name, quasi, data, model, limit, k):
     rows = len(next(iter(quasi.values())))
     values = data.draw(st.lists(st.sampled_from(list(TREE)), min_size=rows, max_size=rows))
+    wishes = data.draw(st.lists(st.sampled_from(["low", "any", "8", "", "*"]), min_size=rows, max_size=rows))
     made, literal = model
-    problem = replace(problem_of(quasi, values, KAnonymity(k=k), made), limit=limit)
+    problem = replace(problem_of(quasi, values, KAnonymity(k=k), made, wishes=wishes), limit=limit)
     try:
         found = SEARCHES[name](problem, Work())
     except Infeasible as error:
@@ -114,7 +120,7 @@ def test_what_is_found_meets_the_model(name, quasi, data, model, limit, k):
         assert rows < k or "'optimal'" in told, told
         return
     check_outcome(problem, found)
-    assert literal(shown(problem, quasi, values, found))[0]
+    assert literal(shown(problem, quasi, values, wishes, found))[0]
 
 
 @examples(200)
@@ -122,13 +128,13 @@ def test_what_is_found_meets_the_model(name, quasi, data, model, limit, k):
 def test_the_steady_form_implies_the_model_and_joining_keeps_it(data, rows, model):
     made, _ = model
     draw = lambda some: data.draw(st.lists(st.sampled_from(some), min_size=rows, max_size=rows))  # noqa: E731
-    fine, values = draw("abcd"), draw([*TREE])
-    firm = steady(made, classes_of({"q": fine, "s": values}, quasi=["q"]))
-    assert firm.name == made.name
-    assert firm.columns == made.columns
-    assert steady(firm, classes_of({"q": fine, "s": values}, quasi=["q"])) is firm
+    fine, values, wishes = draw("abcd"), draw([*TREE]), draw(["low", "any", "8", "*"])
     joined = ["a" if value in "ab" else value for value in fine]
-    parts, whole = (classes_of({"q": q, "s": values}, quasi=["q"]) for q in (fine, joined))
+    parts, whole = (classes_of({"q": q, "s": values, "g": wishes}, quasi=["q"]) for q in (fine, joined))
+    firm = steady(made, parts)
+    assert firm.name == made.name
+    assert firm.columns == ("s",)
+    assert steady(firm, parts) is firm
     if firm.check(parts).holds:
         assert made.check(parts).holds
         assert firm.check(whole).holds
@@ -171,23 +177,78 @@ def test_what_cannot_be_found_is_refused_with_what_would_do():
         SEARCHES["bottom-up"](problem, Work())
 
 
-@pytest.mark.parametrize("name", ["mondrian", "local", "top-down", "bottom-up"])
-@pytest.mark.parametrize("wishes", ["guards", "guard_column"])
-def test_releases_verify(name, wishes, tmp_path):
-    frame = sf.datasets.patients(300, seed=3).select("postal_code", "sex", "diagnosis")
-    guards = {"B20": "A00-B99", "F41.1": "F41.1"}
-    wish = pl.col("diagnosis").replace_strict(guards, default="")
-    told = {"guards": guards} if wishes == "guards" else {"guard_column": "wish"}
+# Released and verified from the written bytes
+
+
+def plan(name="mondrian", told=None, **wish):
     tree = {
         "columns": {
             "postal_code": {"role": "quasi", "hierarchy": {"kind": "mask"}},
             "sex": {"role": "quasi", "hierarchy": {"kind": "flat"}},
             "diagnosis": {"role": "sensitive", "hierarchy": {"bundled": "patients/diagnosis"}},
-            "wish": {"role": "keep"},
+            "wish": {"role": "drop", **wish},
         },
-        "privacy": {"k_anonymity": 3, "personalized": {"p": 0.5, **told}},
+        "privacy": {"k_anonymity": 3, "personalized": {"p": 0.5, **(told or {"guard_column": "wish"})}},
         "algorithm": {"name": name},
     }
-    made = sf.release(sf.Plan.parse(tree), frame.with_columns(wish=wish))
+    return sf.Plan.parse(tree)
+
+
+GUARDS = {"B20": "A00-B99", "F41.1": "F41.1"}
+
+
+def patients(guards):
+    frame = sf.datasets.patients(300, seed=3).select("postal_code", "sex", "diagnosis")
+    return frame.with_columns(wish=pl.col("diagnosis").replace_strict(guards, default=""))
+
+
+@pytest.mark.parametrize("name", ["mondrian", "local", "top-down", "bottom-up", "optimal"])
+@pytest.mark.parametrize("wishes", ["by value", "published", "hidden"])
+def test_releases_verify(name, wishes, tmp_path):
+    told = {"guards": GUARDS} if wishes == "by value" else None
+    made = sf.release(plan(name, told, role="drop" if wishes == "hidden" else "keep"), patients(GUARDS))
     checked = made.write(tmp_path / "b")
     assert checked.holds, [check for check in checked.checks if not check.holds]
+    remarks = [one.detail for one in checked.remarks if one.what == "claim personalized-privacy"]
+    assert len(remarks) == (wishes == "hidden")
+    assert all("not recomputed: wishes are not published" in one for one in remarks)
+    assert ("claims/*/holds" in {one.path for one in checked.stated}) == (wishes == "hidden")
+
+
+def test_hidden_wishes_are_kept_and_not_told(tmp_path):
+    """The classes keep what people wish; rows and claims are those of anybody else who wished for as little."""
+    frame = patients({"E11.9": "E11.9", "B20": "A00-B99"})
+    made = sf.release(plan(), frame)
+    assert as_read(made.prepared.problem, made.outcome)
+    assert made.prepared.problem.models[1].guard_column == "wish"
+    assert made.write(tmp_path / "b").holds
+    assert "wish" not in pl.read_csv(tmp_path / "b" / "data.csv").columns
+    stated = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    (claim,) = [one for one in stated["claims"] if one["model"] == "personalized-privacy"]
+    assert (claim["parameters"]["guards"], claim["parameters"]["guard_column"]) == (None, None)
+    nobody = sf.release(plan(), frame.with_columns(wish=pl.lit("")))
+    if nobody.rows.sort(nobody.rows.columns).equals(made.rows.sort(made.rows.columns)):
+        assert [one.to_json() for one in nobody.claims] == [one.to_json() for one in made.claims]
+
+
+def test_what_is_reached_without_wishes_by_hand():
+    """Of the first class 2/3 lie below lung, and nobody knows whether that is guarded; 1/3 skin is within a half."""
+    ill = classes_of({"q": list("aaabb"), "s": ["flu", "cough", "cut", "flu", "cut"]}, quasi=["q"])
+    paths = {"flu": ("lung",), "cough": ("lung",), "cut": ("skin",)}
+    model = PersonalizedPrivacy(p=0.5, column="s", paths=paths, guards=None)
+    found = model.check(ill)
+    assert (found.holds, found.reached) == (True, 0.5)
+    assert found.note == "wishes are not published: 1 of 2 classes meet it whatever people guard"
+    assert model.columns == ("s",)
+    assert not model.wished
+
+
+def test_wishes_that_cannot_be_used_are_refused(tmp_path):
+    frame, key = patients(GUARDS), tmp_path / "secret.key"
+    key.write_text("ab" * 32)
+    with pytest.raises(sf.PlanError, match=r"columns.wish.pseudonym: pseudonyms of wishes would tell"):
+        sf.release(plan(role="identifier", pseudonym={"key_file": str(key)}), frame)
+    with pytest.raises(sf.SfumatoError, match="wich"):
+        sf.release(plan(told={"guard_column": "wich"}), frame)
+    with pytest.raises(sf.PlanError, match="exactly one of guards and guard_column"):
+        sf.release(plan(told={"column": "diagnosis"}), frame)

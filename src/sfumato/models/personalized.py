@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from sfumato.group.classes import Classes
 from sfumato.group.keys import total
 from sfumato.group.tally import Tally
 from sfumato.models.laws import ancestor_paths, explained
-from sfumato.models.verdict import Verdict, one_class
+from sfumato.models.verdict import Verdict, one_class, stands
 
 NO_WISH = ("", "*")
 
@@ -54,8 +54,11 @@ class PersonalizedPrivacy:
     """The sensitive column."""
     paths: Mapping[str, tuple[str, ...]]
     """Each sensitive value's ancestors, nearest first."""
-    guards: Mapping[str, str] = field(default_factory=dict)
-    """The node that people with a sensitive value guard, by value; empty or * is no wish."""
+    guards: Mapping[str, str] | None = field(default_factory=dict)
+    """The node that people with a sensitive value guard, by value; empty or * is no wish.
+
+    None where it is not known who guards what: see ``without_wishes``.
+    """
     guard_column: str | None = None
     """The column that holds each person's guarded node, instead of ``guards``; empty, missing or * is no wish."""
 
@@ -63,14 +66,14 @@ class PersonalizedPrivacy:
         between("p", self.p, 0, 1, open_low=True)
         text("column", self.column)
         ancestor_paths("paths", self.paths)
-        if not isinstance(self.guards, Mapping):
+        if self.guards is not None and not isinstance(self.guards, Mapping):
             raise ParameterError(f"guards must map sensitive values to nodes, not {self.guards!r}")
-        for node in self.guards.values():
+        for node in (self.guards or {}).values():
             if not isinstance(node, str):
                 raise ParameterError(f"guards must map sensitive values to nodes, not to {node!r}")
         if self.guard_column is not None:
             text("guard_column", self.guard_column)
-        if bool(self.guards) == (self.guard_column is not None):
+        if (self.guards is None or bool(self.guards)) == (self.guard_column is not None):
             raise ParameterError("exactly one of guards and guard_column must be given")
 
     @property
@@ -78,10 +81,26 @@ class PersonalizedPrivacy:
         """The sensitive column, and the column of the guarded nodes if there is one."""
         return (self.column,) if self.guard_column is None else (self.column, self.guard_column)
 
+    @property
+    def wished(self) -> bool:
+        """Whether it is known who guards what."""
+        return self.guards is not None
+
+    def without_wishes(self, published: Collection[str]) -> PersonalizedPrivacy:
+        """The model as readers can judge it: where the column of wishes is not published, without it."""
+        hidden = self.guard_column is not None and self.guard_column not in published
+        return replace(self, guards=None, guard_column=None) if hidden else self
+
     def check(self, classes: Classes) -> Verdict:
-        """Judge each class by its largest share below a node that somebody in it guards."""
+        """Judge each class by its largest share below a node that somebody in it guards.
+
+        Where wishes are not known, no class can be refuted. What is reached is the largest share within ``p`` below any
+        node, so it does not tell who guards what, and the note counts the classes that pass whatever people guard.
+        """
         tally = classes.tally(self.column)
         self._refuse_unplaced(tally)
+        if not self.wished:
+            return self._whatever(tally, classes)
         worst = np.zeros(classes.count)
         for node, guarded in self._guarded(classes):
             share = self.below(tally, node) / classes.sizes
@@ -105,12 +124,26 @@ class PersonalizedPrivacy:
         kept = inside[tally.codes]
         return total(tally.owners[kept], tally.counts[kept], tally.classes)
 
+    def _whatever(self, tally: Tally, classes: Classes) -> Verdict:
+        """The verdict of somebody who does not know the wishes."""
+        reached, sure = np.zeros(classes.count), np.ones(classes.count, np.bool_)
+        for node in sorted(self._known()):
+            share = self.below(tally, node) / classes.sizes
+            within = stands(share, self.p, "at most")
+            reached = np.where(within, np.maximum(reached, share), reached)
+            sure &= within
+        note = f"wishes are not published: {int(sure.sum())} of {classes.count} classes meet it whatever people guard"
+        return Verdict.of(reached, self.p, "at most", note=note)
+
+    def _known(self) -> set[str]:
+        """All nodes, values included."""
+        return {*self.paths, *(node for above in self.paths.values() for node in above)}
+
     def _guarded(self, classes: Classes) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         """Each guarded node, and in which classes somebody guards it."""
         tally = classes.tally(self.guard_column or self.column)
         nodes = self._nodes(tally)
-        known = {*self.paths, *(node for above in self.paths.values() for node in above)}
-        unknown = sorted({*nodes, *self.guards.values()} - known - {*NO_WISH})
+        unknown = sorted({*nodes, *(self.guards or {}).values()} - self._known() - {*NO_WISH})
         if unknown:
             raise DataError(f"guarded nodes that are in no path of {self.column!r}: {listed(unknown)}")
         for node in sorted({*nodes} - {*NO_WISH}):
@@ -121,7 +154,7 @@ class PersonalizedPrivacy:
     def _nodes(self, tally: Tally) -> list[str]:
         """For each code of the guarding column, the node that a row with it guards, or no wish."""
         if self.guard_column is None:
-            return [self.guards.get(value, "") for value in tally.values]
+            return [(self.guards or {}).get(value, "") for value in tally.values]
         seen = np.bincount(tally.codes, minlength=len(tally.values)) > 0
         return [v if seen[code] and code != tally.missing else "" for code, v in enumerate(tally.values)]
 

@@ -43,7 +43,10 @@ def mended(problem: Problem, name: str, search: Callable[[Problem], Outcome]) ->
 def as_read(problem: Problem, found: Outcome) -> bool:
     """Whether the classes that a reader sees meet every model."""
     view = found.recoding(problem).view(problem, found.suppressed)
-    classes = view.classes.take(~view.suppressed) if view.suppressed.any() else view.classes
+    classes = view.classes
+    if view.suppressed.any():
+        starred = problem.suppressed == "star" and not problem.exempt
+        classes = classes.starred(view.suppressed) if starred else classes.take(~view.suppressed)
     unknown = []
     for names, hierarchy in zip(classes.labels, problem.hierarchies, strict=True):
         absent = None if hierarchy.missing is None else hierarchy.levels[0].labels[hierarchy.missing]

@@ -88,6 +88,11 @@ _SWAPPED = (
     *_of("recomputed", "from the plan", "recoding/within*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
+_KEPT_WISHES = Origin(
+    path="claims/*/holds",
+    how="stated",
+    why="what people guard is not published: only the steward can judge every class",
+)
 _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "table": _TABLE,
     "items": _ITEMS,
@@ -137,4 +142,7 @@ def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tupl
         one = origin_of(path, kind, done)
         if one.how == "stated" and value not in ([], {}, None):
             found.setdefault((one.path, one.why), one)
+    for number, claim in enumerate(manifest.get("claims", ())):
+        if claim["parameters"].get("guards", {}) is None:
+            found["holds", str(number)] = _KEPT_WISHES
     return tuple(found.values())

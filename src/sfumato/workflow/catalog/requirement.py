@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.models.guarded import Guarded, refuse_unfit
+from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.workflow.catalog.lookup import Catalog
 from sfumato.workflow.catalog.parts import Context
 from sfumato.workflow.plan.plan_table import Keys
@@ -46,6 +47,11 @@ def _guarded(model: Any, context: Context) -> Any:
         return model
     refuse_unfit(model, named[0])
     return Guarded(model=model, column=named[0], paths=context.tree(named[0]))
+
+
+def as_claimed(model: Any, published: Sequence[str]) -> Any:
+    """The model as the release claims it: without wishes where these are not published."""
+    return model.without_wishes(published) if isinstance(model, PersonalizedPrivacy) else model
 
 
 def refuse_keys(privacy: Mapping[str, Any], known: Sequence[str], otherwise: str) -> None:

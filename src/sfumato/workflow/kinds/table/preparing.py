@@ -24,12 +24,13 @@ from sfumato.group.local_table import LocalTable
 from sfumato.group.needs import refuse_lacking
 from sfumato.models.k_anonymity import KAnonymity, asked_k
 from sfumato.models.per_person import per_person
+from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.verdict import Model
 from sfumato.publish.problem import Grain, Problem
 from sfumato.utility.view import measures
 from sfumato.workflow.catalog.lookup import Catalog
 from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
-from sfumato.workflow.catalog.requirement import requirement
+from sfumato.workflow.catalog.requirement import as_claimed, requirement
 from sfumato.workflow.kinds.describing import refuse_nested, refuse_stars, schema_of, without_missing
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.plan import Plan
@@ -96,8 +97,9 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     for name in schema.guarded:
         context.paths(name)
     models = requirement(plan.privacy, context, parts, beside=READING)
+    _refuse_wishes(plan, models, source)
     wanted = tuple(dict.fromkeys([*schema.named(Role.SENSITIVE, Role.TARGET), *(c for m in models for c in m.columns)]))
-    domains = {name: source.domain(name, kinds[name]) for name in (*schema.quasi, *wanted)}
+    domains = {name: source.domain(name, kinds.get(name)) for name in (*schema.quasi, *wanted)}
     refuse_stars(source.source, [domains[name] for name in schema.quasi])
     whole = {
         name: domains[name] if people is None else _shared(domains[name], people, kinds[name]) for name in schema.quasi
@@ -123,7 +125,7 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
         problem=replace(problem, numbers=tuple(map(_numbers, quasi))),
         counted=wanted,
         dropped_rows=dropped,
-        models=models,
+        models=tuple(as_claimed(model, context.published) for model in models),
         unit=unit,
     )
 
@@ -158,6 +160,18 @@ def _numbers(domain: ObservedDomain) -> Any:
     if domain.kind not in ("integer", "real") or domain.numbers is None:
         return None
     return domain.numbers if domain.missing is None else np.append(domain.numbers, np.nan)
+
+
+def _refuse_wishes(plan: Plan, models: tuple[Any, ...], source: CellSource) -> None:
+    """Refuse a column of wishes that is not there, or whose pseudonyms would tell who has the same wish."""
+    for guard in (m.guard_column for m in models if isinstance(m, PersonalizedPrivacy) and m.guard_column is not None):
+        if guard not in source.names:
+            raise unknown_column(guard, source.names, where="privacy.personalized.guard_column")
+        if plan.columns[guard].pseudonym is not None:
+            raise PlanError(
+                f"columns.{guard}.pseudonym: pseudonyms of wishes would tell who has the same wish; leave it out, or "
+                "use role = 'drop'"
+            )
 
 
 def _refuse_population(plan: Plan, models: tuple[Any, ...], parts: Catalog, *, known: bool) -> None:

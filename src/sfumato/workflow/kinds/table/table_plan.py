@@ -13,7 +13,7 @@ from sfumato.workflow.attacking import refuse_attacks
 from sfumato.workflow.catalog.lookup import GUARDED, Catalog, catalog, named, parameters
 from sfumato.workflow.catalog.options import configured
 from sfumato.workflow.catalog.parts import AlgorithmPart, Ancestors, Context, Costs
-from sfumato.workflow.catalog.requirement import refuse_keys, requirement
+from sfumato.workflow.catalog.requirement import as_claimed, refuse_keys, requirement
 from sfumato.workflow.kinds.table.preparing import READING
 from sfumato.workflow.plan.domain_plan import refuse_total
 from sfumato.workflow.plan.plan import Plan
@@ -122,7 +122,8 @@ def asked(
         tree=lambda column: _tree(claims, column),
     )
     models = requirement(plan["privacy"], context, catalog(), beside=READING)
-    return [(model.name, parameters(model)) for model in models]
+    claimed = [as_claimed(model, context.published) for model in models]
+    return [(model.name, parameters(model)) for model in claimed]
 
 
 class _Stated:

@@ -17,6 +17,7 @@ from sfumato.ground.errors import ClaimRefuted, PlanError, listed
 from sfumato.ground.work import Work
 from sfumato.group.cell_source import CellMapping, CellSource
 from sfumato.group.needs import refuse_lacking
+from sfumato.publish.mending import as_read
 from sfumato.publish.problem import Grain, Outcome, Problem
 from sfumato.verification.evidence import evidence, groups_apart, required
 from sfumato.verification.judging import claim
@@ -164,9 +165,11 @@ def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableR
     if recoded.sensitive is not None and published.apart is not None:
         judged = groups_apart(table, Table(frame=recoded.sensitive, missing=published.missing), published.apart)
     claims = tuple(claim(model, parameters(model), judged, prepared.problem.reading) for model in models)
-    for one in claims:
-        if not one.holds:
-            raise ClaimRefuted(f"{found.algorithm} gave a table that does not meet {one.model}; nothing was written")
+    refuted = [one.model for one in claims if not one.holds]
+    if any(not getattr(model, "wished", True) for model in models) and not as_read(prepared.problem, outcome):
+        refuted.append("what people wish")
+    for name in refuted:
+        raise ClaimRefuted(f"{found.algorithm} gave a table that does not meet {name}; nothing was written")
     return TableRelease(
         kind=kind,
         plan=plan,
