@@ -93,6 +93,6 @@ def test_what_differs_is_told(text: str, said: str):
 
 def test_a_changed_figure_of_diffgen_would_be_noticed():
     text = (DOCS / "theory" / "diffgen.md").read_text(encoding="utf-8")
-    changed = text.replace("82.93", "82.39")
+    changed = text.replace("82.21", "82.12")
     assert changed != text
     assert len(disagreements(changed, RESULTS)) == 1
