@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.attacks.frame.trials import Finding
+
 Manifest = dict[str, Any]
 RAW = [["Alice", "1970-01-01", "HIV"], ["Bob", "1971-02-02", "flu"]]
 
@@ -60,8 +62,11 @@ def _zeroed(m: Manifest) -> None:
         high = 3.8415 / (one["target"]["trials"] + 3.8415)
         low_high = {"rate": 0.0, "low": 0.0, "high": high, "failed": 0, "confidence": 0.95}
         one["target"].update(low_high)
-        one.update(outcome="inconclusive", worst=0.0, figures={})
-        one["risk"].update(value=0.0, low=0.0, high=0.0)
+        one.update(worst=0.0, figures={})
+        told = Finding.from_json(one)
+        low, high = told.risk_interval
+        one["risk"].update(value=told.risk, low=low, high=high)
+        one.update(outcome=str(told.outcome))
 
 
 def _other(outcome: str) -> str:
