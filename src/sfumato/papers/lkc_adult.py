@@ -67,7 +67,7 @@ def errors(*, full: bool, work: Work) -> Shown:
     for number, (l, k, c) in enumerate(asked):
         work.advance("errors", number, len(asked))
         for line, splits in ((l, "best"), (f"{l}, splits valid", "valid")):
-            made = _specialized(data.frame, requirement(l, k, c), splits, work)
+            made = specialized(prepared(data.frame, requirement(l, k, c)), work, splits=splits)
             found[line, k, c] = float("nan") if made is None else base.errors(made).released
     cost = {l: [100 * (found[l, k, 0.2] - base.baseline) for k in ks] for l in LS}
     gain = {l: [100 * (base.upper_bound - found[l, k, 0.2]) for k in ks] for l in LS}
@@ -109,9 +109,9 @@ def ratios(*, full: bool, work: Work) -> Shown:
     for number, (k, c) in enumerate(settings):
         work.advance("ratios", number, len(settings))
         for l in LS:
-            found[l, k, c] = _ratio(frame, requirement(l, k, c), work)
+            found[l, k, c] = ratio(prepared(frame, requirement(l, k, c)), work)
         plain = found.get(("k", k, 0.2))
-        found["k", k, c] = _ratio(frame, {"k_anonymity": k}, work) if plain is None else plain
+        found["k", k, c] = ratio(prepared(frame, {"k_anonymity": k}), work) if plain is None else plain
     low, middle = ([found[l, k, 0.2] for k in ks] for l in (2, 4))
     high, trad = ([found[l, k, 1.0] for k in ks] for l in (6, "k"))
     beside = [
@@ -166,19 +166,18 @@ def _settings(full: bool) -> tuple[tuple[int, ...], tuple[float, ...]]:
     return ((20, 40, 60, 80, 100), (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)) if full else ((20, 60, 100), (0.1, 0.2, 0.3))
 
 
-def _specialized(frame: pl.DataFrame, privacy: Mapping[str, Any], splits: Any, work: Work) -> Outcome | None:
+def specialized(one: Prepared, work: Work, **options: Any) -> Outcome | None:
     """The release, or nothing where the whole table as one group fails already."""
     try:
-        return TopDown(splits=splits)(prepared(frame, privacy).problem, work)
+        return TopDown(**options)(one.problem, work)
     except Infeasible:
         return None
 
 
-def _ratio(frame: pl.DataFrame, privacy: Mapping[str, Any], work: Work) -> float:
-    one = prepared(frame, privacy)
-    try:
-        made = TopDown(score="discernibility")(one.problem, work)
-    except Infeasible:
+def ratio(one: Prepared, work: Work) -> float:
+    """The discernibility ratio of a release made for it; no number where nothing is feasible."""
+    made = specialized(one, work, score="discernibility")
+    if made is None:
         return float("nan")
     return DiscernibilityRatio().measure(made.recoding(one.problem).view(one.problem, made.suppressed))
 

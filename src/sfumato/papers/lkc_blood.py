@@ -9,14 +9,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.datasets.synthetic_blood import QUASI, blood, blood_hierarchy
-from sfumato.ground.errors import Infeasible
 from sfumato.ground.work import Work
+from sfumato.papers.lkc_adult import ratio, specialized
 from sfumato.papers.shapes_of_figures import flat
-from sfumato.publish.problem import Outcome
-from sfumato.publish.top_down import TopDown
 from sfumato.report.base.line_chart import Line, Panel, ticks_over
 from sfumato.report.papers.paper_facts import Beside, Grid, Shown
-from sfumato.utility.class_metrics import DiscernibilityRatio
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.table.preparing import Prepared, prepare
 from sfumato.workflow.kinds.table.table_study import study
@@ -40,23 +37,23 @@ def utility(*, full: bool, work: Work) -> Shown:
     ks = (20, 40, 60, 80, 100) if full else (20, 60, 100)
     frame = blood(RECORDS, seed=1).select(*QUASI, "blood group", "diagnosis")
     base = study(prepared(frame, {"k_anonymity": 1}), "tree", np.arange(RECORDS) < 2 * RECORDS // 3)
-    error, ratio = {}, {}
+    error, ratios = {}, {}
     asked = [(l, k) for l in (*LS, 0) for k in ks]
     for number, (l, k) in enumerate(asked):
         work.advance("transfusions", number, len(asked))
         wanted = {"lkc": {"l": l, "k": k, "c": C, "column": "diagnosis"}} if l else {"k_anonymity": k}
         one = prepared(frame, wanted)
-        made = _specialized(one, "gain", work)
+        made = specialized(one, work, score="gain")
         error[l, k] = float("nan") if made is None else base.errors(made).released
-        ratio[l, k] = _ratio(one, work)
-    beside = _stated(error, ratio, ks, base.baseline, base.upper_bound)
+        ratios[l, k] = ratio(one, work)
+    beside = _stated(error, ratios, ks, base.baseline, base.upper_bound)
     named = {**{l: f"L = {l}" for l in LS}, 0: "k-anonymity"}
-    rows = [[str(k), *(f"{error[l, k]:.2%}" for l in (*LS, 0)), *(f"{ratio[l, k]:.4f}" for l in (*LS, 0))] for k in ks]
+    rows = [[str(k), *(f"{error[l, k]:.2%}" for l in (*LS, 0)), *(f"{ratios[l, k]:.4f}" for l in (*LS, 0))] for k in ks]
     heads = ["K", *(f"CE, {named[l]}" for l in (*LS, 0)), *(f"DR, {named[l]}" for l in (*LS, 0))]
     ends = flat(ks, {"BE": 100 * base.baseline, "UE": 100 * base.upper_bound})
     panels = [
         _panel("classification error, C = 20 %", ks, named, {at: 100 * y for at, y in error.items()}, ends, " %"),
-        _panel("discernibility ratio, C = 20 %", ks, named, ratio, [], ""),
+        _panel("discernibility ratio, C = 20 %", ks, named, ratios, [], ""),
     ]
     return Shown(
         data=f"A stand-in for the records of the thesis, which are not public: {RECORDS:,} synthetic records with 41 "
@@ -71,11 +68,11 @@ Found = Mapping[tuple[int, int], float]
 """By L (0 for traditional k-anonymity) and K."""
 
 
-def _stated(error: Found, ratio: Found, ks: Sequence[int], baseline: float, upper_bound: float) -> list[Beside]:
+def _stated(error: Found, ratios: Found, ks: Sequence[int], baseline: float, upper_bound: float) -> list[Beside]:
     """What the thesis says about the figure."""
     few = [100 * (error[l, k] - baseline) for l in (2, 4) for k in ks]
     most = [error[6, k] for k in ks]
-    saved = [ratio[0, k] - ratio[l, k] for l in (2, 4) for k in ks]
+    saved = [ratios[0, k] - ratios[l, k] for l in (2, 4) for k in ks]
     return [
         Beside(what="baseline error BE", theirs="22.1 %", ours=f"{baseline:.1%}", why=_SET),
         Beside(what="upper bound UE", theirs="44.1 %", ours=f"{upper_bound:.1%}", why=_SET),
@@ -95,26 +92,12 @@ def _stated(error: Found, ratio: Found, ks: Sequence[int], baseline: float, uppe
             what="DR grows with L, and k-anonymity has the largest",
             theirs="by 0.1 to 0.45",
             ours=f"by {min(saved):.2f} to {max(saved):.2f}",
-            holds=all(ratio[2, k] <= ratio[4, k] <= ratio[6, k] <= ratio[0, k] for k in ks),
+            holds=all(ratios[2, k] <= ratios[4, k] <= ratios[6, k] <= ratios[0, k] for k in ks),
         ),
     ]
 
 
 _SET = "The stand-in was made so that this figure is near; the others follow from it."
-
-
-def _specialized(one: Prepared, score: Any, work: Work) -> Outcome | None:
-    try:
-        return TopDown(score=score)(one.problem, work)
-    except Infeasible:
-        return None
-
-
-def _ratio(one: Prepared, work: Work) -> float:
-    made = _specialized(one, "discernibility", work)
-    if made is None:
-        return float("nan")
-    return DiscernibilityRatio().measure(made.recoding(one.problem).view(one.problem, made.suppressed))
 
 
 def _panel(

@@ -41,14 +41,16 @@ def measured(document: Document, exhibits: Sequence[Exhibit], *, full: bool, wor
         shown.append(replace(found, name=one.name, title=one.title, seconds=time.process_time() - began))
     work.advance(document.key, len(exhibits), len(exhibits))
     ran = {one.name for one in exhibits}
-    others = [(one.name, str(one.state), one.where) for one in document.exhibits if one.name not in ran]
+    others = [one for one in document.exhibits if one.name not in ran]
     return PaperFacts(
         title=document.title,
         size="in full, as in the document" if full else "quick: fewer settings; --full measures all",
         made=date.today().isoformat(),
         version=__version__,
         shown=shown,
-        others=[(name, state, "run it by name" if state == State.RUNS else where) for name, state, where in others],
+        others=[
+            (one.name, str(one.state), "run it by name" if one.state is State.RUNS else one.where) for one in others
+        ],
     )
 
 

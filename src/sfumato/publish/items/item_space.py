@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
 from sfumato.describe.taxonomy import Taxonomy
+from sfumato.ground.errors import PlanError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,3 +121,14 @@ class ItemSpace:
         """The nodes one step above on one axis, where there are any."""
         ups = ((place, axis.above(nodes[place])) for place, axis in enumerate(self.axes))
         return [(*nodes[:place], up, *nodes[place + 1 :]) for place, up in ups if up >= 0]
+
+
+def refuse_untreed(space: ItemSpace, algorithm: str) -> None:
+    """Refuse a column of paths, or one without a tree, where an algorithm shows the items of sets coarser."""
+    if len(space.axes) > 1:
+        raise PlanError(f"columns.{space.name}: {algorithm} takes no paths; use algorithm.name = 'trajectory'")
+    if space.axes[0].tree is None:
+        raise PlanError(
+            f"columns.{space.name}.hierarchy is missing; {algorithm} shows items coarser along a tree. Without "
+            "one use algorithm.name = 'sets', which leaves items out"
+        )

@@ -10,6 +10,7 @@ from sfumato.ground.work import Work
 from sfumato.models.km_anonymity import KMAnonymity
 from sfumato.publish.items.item_algorithms import positive_support
 from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem
+from sfumato.publish.items.item_space import refuse_untreed
 from sfumato.publish.items.local_parts import locally
 
 PARTS = 32
@@ -46,13 +47,7 @@ class LocalSets:
     def __call__(self, problem: ItemProblem, work: Work) -> ItemOutcome:
         """Search."""
         for space in problem.spaces:
-            if len(space.axes) > 1:
-                raise PlanError(f"columns.{space.name}: local-sets takes no paths; use algorithm.name = 'trajectory'")
-            if space.axes[0].tree is None:
-                raise PlanError(
-                    f"columns.{space.name}.hierarchy is missing; local-sets shows items coarser along a tree. Without "
-                    "one use algorithm.name = 'sets', which leaves items out"
-                )
+            refuse_untreed(space, "local-sets")
         k, rows = _largest_k(problem), problem.transactions.rows
         if k > rows:
             raise PlanError(f"privacy.km.k: {k} records are asked for, and there are {rows}; at most {rows} would do")

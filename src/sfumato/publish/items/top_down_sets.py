@@ -14,7 +14,7 @@ from sfumato.ground.work import Work
 from sfumato.models.rho_uncertainty import RhoUncertainty
 from sfumato.publish.items.item_algorithms import positive_support
 from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem, shown_records
-from sfumato.publish.items.item_space import ItemSpace
+from sfumato.publish.items.item_space import ItemSpace, refuse_untreed
 from sfumato.publish.items.specialized_sets import Specializing
 
 WAYS = ("keep", "price")
@@ -88,13 +88,7 @@ def _sensitive(problem: ItemProblem, models: list[RhoUncertainty]) -> NDArray[np
     sensitive = np.array([label in named for label in problem.transactions.labels], np.bool_)
     for space in problem.spaces:
         own = np.flatnonzero(sensitive[space.begin : space.begin + space.count])
-        if len(space.axes) > 1:
-            raise PlanError(f"columns.{space.name}: top-down-sets takes no paths; use algorithm.name = 'trajectory'")
-        if space.axes[0].tree is None:
-            raise PlanError(
-                f"columns.{space.name}.hierarchy is missing; top-down-sets shows items coarser along a tree. Without "
-                "one use algorithm.name = 'sets', which leaves items out"
-            )
+        refuse_untreed(space, "top-down-sets")
         if len(own) and space.closed:
             label = problem.transactions.labels[space.begin + int(own[0])]
             raise PlanError(

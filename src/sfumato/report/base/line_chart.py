@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import isfinite, log10
 
 from sfumato.report.base.picture import Picture
+from sfumato.report.base.shapes import SERIES
 from sfumato.report.base.svg import drawing, fitted, line, plain, words
 
-TONES = 6
-"""How many colours series have; a seventh line has the first colour again."""
 _LEFT, _TOP, _BOTTOM, _NAMES = 46, 10, 38, 112
 _APART = 13
 """The least distance of two names, in pixels."""
@@ -160,7 +159,7 @@ def _first(block: Sequence[float]) -> float:
 
 
 def _tone(one: Line) -> str:
-    return "muted" if one.tone < 0 else f"series{one.tone % TONES + 1}"
+    return "muted" if one.tone < 0 else f"series{one.tone % SERIES + 1}"
 
 
 def _said(one: Line, place: int, panel: Panel) -> str:

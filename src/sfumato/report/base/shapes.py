@@ -4,6 +4,8 @@ from __future__ import annotations
 
 INK, MUTED, BEFORE, AFTER, TRACK, ALARM = ("ink", "muted", "before", "after", "track", "alarm")
 """The page's colours by name: one picture serves light, dark and print."""
+SERIES = 6
+"""How many colours series have; a seventh has the first colour again."""
 
 LABELS = 136
 """The room that labels have."""

@@ -10,7 +10,7 @@ from sfumato.report.base.figures import GAP, count, number, odds
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.plot import LEFT, TOP, How, Plot
 from sfumato.report.base.scales import Label, Scale, placed
-from sfumato.report.base.shapes import INK, MUTED, SIZE
+from sfumato.report.base.shapes import INK, MUTED, SERIES, SIZE
 from sfumato.report.base.svg import dashed, plain, words
 from sfumato.report.frontier.frontier_facts import AxisFacts, FrontierFacts, PointFacts
 
@@ -26,8 +26,6 @@ SYMBOLS = (
     '<rect x="1" y="4.8" width="10" height="2.4"/>',
 )
 """The marks of the series, in a box of 12 by 12."""
-TONES = 6
-"""How many colours series have."""
 _NAMES = SIZE - 1.5
 """The size of the names of lines."""
 
@@ -73,7 +71,7 @@ def _shape(series: int) -> str:
 
 
 def _tone(series: int) -> str:
-    return f"series{series % TONES + 1}"
+    return f"series{series % SERIES + 1}"
 
 
 def written(value: float, how: How) -> str:
