@@ -273,7 +273,7 @@ def test_bars_of_items_show_the_release_only_unless_inside() -> None:
     assert inside is not None
     assert public.words == "c, records per item: milk 3."
     assert texts(public.svg) == ["records", "milk", "3"]
-    assert texts(inside.svg).count("left out") == 2
+    assert texts(inside.svg).count("none") == 2
     assert item_bars(replace(column, frequent=()), inside=True) is None
 
 

@@ -55,7 +55,7 @@ def item_bars(column: ItemColumnFacts, *, inside: bool) -> Picture | None:
     shown = parts[:MOST_BARS]
     if not shown:
         return None
-    svg = listed(bar_rows(shown, inside=inside, gone="left out"), ("before", "after") if inside else ("records",))
+    svg = listed(bar_rows(shown, inside=inside, gone="none"), ("before", "after") if inside else ("records",))
     if inside:
         parts_said = "; ".join(f"{name} {count(old or 0)} before, {count(new or 0)} after" for name, old, new in shown)
     else:
