@@ -142,6 +142,8 @@ def apart(wanted: Sequence[float], *, low: float, high: float) -> list[float]:
 
     >>> apart([10, 12, 60], low=0, high=100)
     [4.5, 17.5, 60.0]
+    >>> apart([1, 1, 2], low=0, high=100)
+    [0, 13, 26]
     """
     blocks: list[list[float]] = []
     for place in wanted:
@@ -150,7 +152,7 @@ def apart(wanted: Sequence[float], *, low: float, high: float) -> list[float]:
             blocks[-2:] = [blocks[-2] + blocks[-1]]
     places = [_first(block) + _APART * i for block in blocks for i in range(len(block))]
     over = max(places[-1] - high, 0.0) if places else 0.0
-    return [max(place - over, low) for place in places]
+    return [max(place - over, low + _APART * i) for i, place in enumerate(places)]
 
 
 def _first(block: Sequence[float]) -> float:
