@@ -235,3 +235,21 @@ def test_the_roundest_number_lies_between(a, width, shift):
 def test_numbers_that_have_nothing_between_them():
     above = float(np.nextafter(0.1, 1))
     assert roundest(0.1, above) == above
+
+
+@examples(60)
+@given(problem=problems(), mode=st.sampled_from(("index", "pruning")))
+def test_rows_of_one_hash_are_told_apart(problem, mode):
+    """With words that are all alike every row has the same hash; the steps stay the same."""
+    expected = outcome(problem, mode="plain")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.publish.bottom_up.tea._words", lambda count, salt: np.zeros(count, np.int64))
+        assert outcome(problem, mode=mode) == expected
+
+
+def outcome(problem, **options):
+    try:
+        found = BottomUp(**options)(problem, Work())
+    except Infeasible:
+        return None
+    return found.trail, found.loss

@@ -86,7 +86,7 @@ def recursion(problem, rows, k):
         seen = [places[column][row[column]] for row in part]
         if any(x is None for x in seen):
             return 0.0 if all(x is None for x in seen) else 1.0
-        return max(seen) - min(seen)
+        return round(max(seen) - min(seen), 12)  # 1 - 2/3 and 1/3 are as wide
 
     def cut(part):
         for column in sorted(range(len(places)), key=lambda c: -width(part, c)):

@@ -235,10 +235,10 @@ def cell_of(problem: Problem, column: int, value: str) -> int:
 
 def priced(made, problem: Problem, column: int, cells) -> float:
     one, two = (int(made.keys[column, cell]) for cell in cells)
-    if made.kinds[column] == 0:
+    if made.kinds[column] == "levels":
         level = next(n for n, labels in enumerate(made.labels) if labels[one] == labels[two])
         return float(made.prices[level, one])
-    if made.kinds[column] == 1:
+    if made.kinds[column] == "range":
         return float(min(abs(made.place[one] - made.place[two]), 1.0))
     return 0.0 if one == two else float(min(max(made.place[one], made.place[two]), 1.0))
 

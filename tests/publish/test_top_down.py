@@ -298,7 +298,7 @@ def test_sorting_combinations_says_the_same_as_counting_them(table, models):
     except Infeasible:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choices, "_SPACE", 0)
+        patch.setattr(choices, "_ROOM", 0)
         assert TopDown()(problem, Work()).trail == quick.trail
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.group.keys import Ids, total
 from sfumato.publish.bottom_up.column_labels import Offer, Parts
+from sfumato.publish.bottom_up.row_lookup import Lookup, alike
 from sfumato.publish.bottom_up.vids import PlainVids
 
 
@@ -35,8 +36,7 @@ class TeaIndex:
         """How many vids have 1, 2, ... k rows, and more."""
         self.anonymity = plain.anonymity
         self.count = plain.count
-        self.table: Ids = np.zeros(0, np.int64)
-        self.entered = 0
+        self.lookup: Lookup | None = None
 
     def critical(self, columns: Sequence[Parts]) -> tuple[list[tuple[Offer, int]], int, int]:
         """Try every generalization; with pruning only those by which every anonymity vid meets another vid.
@@ -54,12 +54,8 @@ class TeaIndex:
 
     def general(self, column: Parts, smallest: Ids) -> list[Offer]:
         """The generalizations of a column that generalize every anonymity vid."""
-        from sfumato.ground.kernels.vids_kernel import have_values
-
-        first = int(self.keys[smallest[0], column.column])
-        values = [(offer, np.array(offer.parts, np.int64)) for offer in column.holding(first)]
-        room = np.zeros(len(column.labels), np.bool_)
-        return [offer for offer, some in values if have_values(self.keys, column.column, some, smallest, room)]
+        held = np.unique(self.keys[smallest, column.column])
+        return [offer for offer in column.holding(int(held[0])) if np.isin(held, offer.parts).all()]
 
     def after(self, offer: Offer) -> int:
         """The anonymity after a generalization, at most k: that of the new vids, or of those that it leaves alone."""
@@ -70,7 +66,7 @@ class TeaIndex:
         return min(made, int(left[0]) + 1 if len(left) else self.k, self.k)
 
     def take(self, offer: Offer, new: int) -> None:
-        """Make a generalization: vids that agree become one, in the place of the first of them."""
+        """Make a generalization: vids that agree become one, in the place of one of them."""
         column, rows = offer.column, self._rows(offer)
         groups, firsts = self._joined(offer, rows)
         made = total(groups, self.sizes[rows], len(firsts))
@@ -84,7 +80,7 @@ class TeaIndex:
             self.links[column].pop(part, None)
         self.links[column][new] = firsts
         self.count -= len(rows) - len(firsts)
-        self._enter(firsts)
+        self.lookup = None if self.lookup is None else self.lookup.entered(self.hashes, firsts, self.sizes)
         low = np.flatnonzero(self.few[1 : self.k + 1])
         self.anonymity = int(low[0]) + 1 if len(low) else int(self.sizes[self.sizes > 0].min())
 
@@ -92,7 +88,7 @@ class TeaIndex:
         """The same index, to be changed apart from this one."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
-        for name in ("keys", "sizes", "hashes", "few", "table"):
+        for name in ("keys", "sizes", "hashes", "few"):
             setattr(other, name, getattr(self, name).copy())
         other.links = [dict(links) for links in self.links]
         return other
@@ -113,48 +109,18 @@ class TeaIndex:
         return self.few - np.bincount(np.minimum(self.sizes[rows], self.k + 1), minlength=self.k + 2)
 
     def _joined(self, offer: Offer, rows: Ids) -> tuple[Ids, Ids]:
-        """Which of some vids become one, and the first of each."""
-        from sfumato.ground.kernels.vids_kernel import number_alike
-
-        groups, firsts = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        slots = _table(len(rows))
-        words = self.words[offer.column]
-        many = number_alike(self.keys, self.hashes, offer.column, words, rows, slots, groups, firsts)
-        return groups, firsts[:many]
+        """Which of some vids become one, and one of each."""
+        rest = self.hashes[rows] ^ self.words[offer.column][self.keys[rows, offer.column]]
+        return alike(self.keys, rest, offer.column, rows)
 
     def _met(self, offer: Offer, smallest: Ids) -> bool:
         """Whether every anonymity vid becomes one with another vid."""
-        from sfumato.ground.kernels.vids_kernel import have_partners
-
         if len(offer.parts) < 2:
             return False
-        if not len(self.table):
-            self._enter_all()
+        if self.lookup is None:
+            self.lookup = Lookup.of(self.hashes, np.flatnonzero(self.sizes))
         values, words = np.array(offer.parts, np.int64), self.words[offer.column]
-        return have_partners(self.keys, self.hashes, self.sizes, offer.column, words, values, smallest, self.table)
-
-    def _enter(self, rows: Ids) -> None:
-        from sfumato.ground.kernels.vids_kernel import enter
-
-        if not len(self.table):
-            return
-        if 2 * (self.entered + len(rows)) > len(self.table):
-            self._enter_all()
-            return
-        enter(self.hashes, rows, self.table)
-        self.entered += len(rows)
-
-    def _enter_all(self) -> None:
-        from sfumato.ground.kernels.vids_kernel import enter
-
-        rows = np.flatnonzero(self.sizes)
-        self.table, self.entered = _table(2 * len(rows)), len(rows)
-        enter(self.hashes, rows, self.table)
-
-
-def _table(rows: int) -> Ids:
-    """Room for a table that is at most half full."""
-    return np.full(1 << max(2 * rows, 1).bit_length(), -1, np.int64)
+        return self.lookup.have_partners(self.keys, self.hashes, self.sizes, offer.column, words, values, smallest)
 
 
 def _linked(codes: NDArray[np.int32]) -> dict[int, Ids]:

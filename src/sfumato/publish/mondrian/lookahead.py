@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.group.keys import Ids, weighed
-from sfumato.publish.mondrian.slices import Knife, Marks, Slices
+from sfumato.publish.mondrian.cutting import Knife
+from sfumato.publish.mondrian.slices import Marks, Slices
 from sfumato.utility.view import Reals
 
 _TRIALS = 3

@@ -9,24 +9,20 @@ import numpy as np
 
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import ParameterError, PlanError
-from sfumato.ground.kernels.cut_codes import ANY, BALANCED, GAIN, MEDIAN, METRIC, WIDTH
 from sfumato.ground.work import Work
 from sfumato.group.keys import Ids
 from sfumato.models.k_anonymity import asked_k
 from sfumato.publish.labels import Output, recoded
 from sfumato.publish.lattice.reach import refuse_models, refuse_unreachable
 from sfumato.publish.mending import mended
+from sfumato.publish.mondrian.cut_rule import Choose, Cut, Rule
+from sfumato.publish.mondrian.cutting import Knife
 from sfumato.publish.mondrian.ordered_columns import Yardstick, columns
 from sfumato.publish.mondrian.rounds import Groups, divided
-from sfumato.publish.mondrian.slices import Knife
 from sfumato.publish.problem import Grain, Outcome, Problem
 
-Cut = Literal["balanced", "median", "any"]
 Order = Literal["taxonomy", "ordered"]
-Choose = Literal["metric", "width", "gain"]
 
-_CUTS = {"balanced": BALANCED, "median": MEDIAN, "any": ANY}
-_CHOICES = {"metric": METRIC, "width": WIDTH, "gain": GAIN}
 _AHEAD = 16
 """Groups of at most so many times k rows try cuts out to the end."""
 
@@ -98,10 +94,15 @@ class Mondrian:
         self._refuse(problem)
         refuse_unreachable(replace(problem, limit=0))
         least = asked_k(problem.models)
-        cut = BALANCED if self.choose == "width" and self.cut == "any" else _CUTS[self.cut]
-        rule = [self.order == "ordered", not self.strict, cut, _CHOICES[self.choose], least, 0]
+        rule = Rule(
+            ordered=self.order == "ordered",
+            relaxed=not self.strict,
+            cut="balanced" if self.choose == "width" and self.cut == "any" else self.cut,
+            choose=self.choose,
+            least=least,
+        )
         target = problem.cells.tally(problem.target) if self.choose == "gain" and problem.target else None
-        knife = Knife(columns(problem, self._yardstick), problem.cells.sizes, np.array(rule, np.int64), target)
+        knife = Knife(columns(problem, self._yardstick), problem.cells.sizes, rule, target)
         ahead = _AHEAD * least if self.choose == "metric" else 0
         order = np.arange(problem.cells.count) if self.strict else _by_values(problem)
         return divided(problem, knife, order, ahead, work)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
-from sfumato.ground.kernels.cut_codes import LEVELS, RANGE, VALUES
 from sfumato.group.keys import Ids
 from sfumato.publish.order import ranks, spans
 from sfumato.publish.problem import Problem
@@ -21,6 +20,8 @@ Codes = NDArray[np.int32]
 Cost = Callable[[Ruler], Reals]
 Yardstick = Literal["hierarchy", "boxes", "means", "widths"]
 """What a group's values cost: by the labels of an output, or by the width of their range."""
+Kind = Literal["levels", "range", "values"]
+"""Values of a column are priced together by their lowest label, by their range, or by how many they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,8 +36,12 @@ class Columns:
     """Levels x values: what that label costs a row."""
     place: Reals
     """Of each value, where it lies in the range, or what it adds to a set."""
-    kinds: Ids
+    kinds: tuple[Kind, ...]
     """For each column, how its values are priced together."""
+    firsts: Ids
+    """For each column, the number of its first value."""
+    spans: Ids
+    """For each column, how many values it has."""
 
 
 def columns(problem: Problem, yardstick: Yardstick) -> Columns:
@@ -51,7 +56,9 @@ def columns(problem: Problem, yardstick: Yardstick) -> Columns:
         ),
         prices=np.concatenate([one.prices for one in made], axis=1),
         place=np.concatenate([one.place for one in made]),
-        kinds=np.concatenate([one.kinds for one in made]),
+        kinds=tuple(kind for one in made for kind in one.kinds),
+        firsts=first[:-1],
+        spans=np.diff(first),
     )
 
 
@@ -66,7 +73,9 @@ def _column(problem: Problem, column: int, yardstick: Yardstick, deepest: int) -
         labels=np.array([_by_first(hierarchy.levels[n].parent[order]) for n in levels]),
         prices=np.array([cost(Ruler.at(hierarchy, n))[hierarchy.levels[n].parent[order]] for n in levels]),
         place=place[order],
-        kinds=np.array([kind], np.int64),
+        kinds=(kind,),
+        firsts=np.zeros(1, np.int64),
+        spans=np.array([len(place)]),
     )
 
 
@@ -84,16 +93,16 @@ def _cost(problem: Problem, yardstick: Yardstick) -> Cost:
     return cost
 
 
-def _together(problem: Problem, column: int, yardstick: Yardstick, cost: Cost) -> tuple[int, Reals]:
+def _together(problem: Problem, column: int, yardstick: Yardstick, cost: Cost) -> tuple[Kind, Reals]:
     """How values are priced together, and what each brings to it, by code."""
     hierarchy, numbers = problem.hierarchies[column], problem.number(column)
     if yardstick == "widths":
-        return RANGE, _along(ranks(problem, column).astype(np.float64) if numbers is None else numbers, 1.0)
+        return "range", _along(ranks(problem, column).astype(np.float64) if numbers is None else numbers, 1.0)
     if numbers is not None and yardstick != "hierarchy":
-        return RANGE, _along(numbers, _whole(hierarchy, numbers, cost))
+        return "range", _along(numbers, _whole(hierarchy, numbers, cost))
     if yardstick == "boxes":
-        return VALUES, _each(hierarchy)
-    return LEVELS, np.zeros(len(hierarchy.levels[0].labels))
+        return "values", _each(hierarchy)
+    return "levels", np.zeros(len(hierarchy.levels[0].labels))
 
 
 def _along(numbers: Reals, width: float) -> Reals:

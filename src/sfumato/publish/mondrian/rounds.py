@@ -13,8 +13,9 @@ from sfumato.group.keys import Ids, total
 from sfumato.models.judge import judge
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.verdict import Model
+from sfumato.publish.mondrian.cutting import Knife
 from sfumato.publish.mondrian.lookahead import tried_out
-from sfumato.publish.mondrian.slices import Knife, Marks, Slices
+from sfumato.publish.mondrian.slices import Marks, Slices
 from sfumato.publish.problem import Problem
 
 

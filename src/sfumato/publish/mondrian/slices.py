@@ -1,4 +1,4 @@
-"""Groups as slices of the cells' order, and the cutting of all of them at once."""
+"""Groups as slices of the cells' order."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.kernels.cut_codes import WEIGHED
 from sfumato.group.keys import Ids
-from sfumato.group.tally import Tally
-from sfumato.publish.mondrian.ordered_columns import Columns
 from sfumato.utility.view import Reals
 
 Marks = NDArray[np.bool_]
@@ -91,43 +88,3 @@ class Slices:
             numbers=np.append(self.numbers, other.numbers),
             loss=np.append(self.loss, other.loss),
         )
-
-
-class Knife:
-    """Cuts groups of cells by a rule."""
-
-    def __init__(self, made: Columns, sizes: Ids, rule: NDArray[np.int64], target: Tally | None = None) -> None:
-        cells, values = len(sizes), made.labels.shape[1]
-        self.rule = rule
-        self._given = (
-            made.keys,
-            sizes.astype(np.int64),
-            made.labels,
-            made.prices,
-            made.place,
-            made.kinds,
-            _entries(target, values),
-        )
-        self._room = (np.zeros((5, values), np.int64), np.zeros((4, values)), np.empty(cells, np.int64))
-
-    def __call__(self, order: Ids, out: Ids, groups: Slices, *, weighed: bool = False) -> None:
-        """Give every group its next cut, and write its cells to ``out`` with the first side first."""
-        from sfumato.ground.kernels.cuts_kernel import cut_groups
-
-        self.rule[WEIGHED] = weighed
-        cut_groups(
-            *self._given, self.rule, order, out, groups.ends, groups.tried, groups.numbers, groups.loss, *self._room
-        )
-
-
-def _entries(target: Tally | None, values: int) -> tuple[Ids, NDArray[np.int32], Reals, Reals] | None:
-    """The classes of every cell, and room to count them."""
-    if target is None:
-        return None
-    begins = np.searchsorted(target.owners, np.arange(target.classes + 1))
-    return (
-        begins,
-        target.codes.astype(np.int32),
-        target.counts.astype(np.float64),
-        np.zeros((values + 2, len(target.values))),
-    )

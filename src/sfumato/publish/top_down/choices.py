@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.cut_counts import Numbers
-from sfumato.group.keys import Ids, distinct
+from sfumato.group.keys import Ids, distinct, numbered
 from sfumato.publish.top_down.demands import Demand
 from sfumato.publish.top_down.partitions import Partitions, Refined
 
 _SLACK = 1e-12
 """Room for rounding, as models have it."""
-_SPACE = 2**25
-"""The most combinations that are counted in a table; beyond, they are sorted."""
+_ROOM = 2**10
+"""So many combinations are never renumbered."""
 
 
 class Choices:
@@ -56,41 +56,34 @@ class Choices:
     def _fails(
         self, keys: NDArray[np.int32], radices: Ids, child: Ids, counts: Numbers, size: int
     ) -> tuple[int, ...] | None:
-        """The choice of columns whose groups fail, if one does."""
-        children = int(child.max()) + 1
-        room = _room(radices, children, len(child), size)
-        if room > _SPACE or counts.dtype.kind == "f" or int(counts[:, 0].sum()) >= 2**31:
-            return self._fails_sorted(keys, radices, child, counts, size)
-        from sfumato.ground.kernels.choices_kernel import choice_that_fails
+        """The choice of columns whose groups fail, if one does; groups by common first columns are numbered once."""
+        prefixes: dict[tuple[int, ...], tuple[Ids, int]] = {(): (child, int(child.max()) + 1)}
 
-        if not size:
-            keys, radices = np.zeros((1, len(child)), np.int32), np.ones(1, np.int64)
-        pick = np.zeros(max(size, 1), np.int64)
-        ids = np.empty((len(pick), len(child)), np.int32)
-        ids[0] = child
-        columns = np.ascontiguousarray(counts.T, np.int32)
-        table, other = np.empty(room, np.int32), np.empty(room if len(columns) > 1 else 0, np.int32)
-        limit = self.demand.limit + _SLACK
-        done = choice_that_fails(keys, radices, columns, self.demand.k, limit, ids, children, table, other, pick)
-        self.counted += abs(done)
-        return None if done > 0 else tuple(pick[:size].tolist())
+        def numbers(pick: tuple[int, ...]) -> tuple[Ids, int]:
+            if pick not in prefixes:
+                ids, space = numbers(pick[:-1])
+                for old in [one for one in prefixes if len(one) >= len(pick)]:
+                    del prefixes[old]
+                prefixes[pick] = _finer(ids, space, keys[pick[-1]], int(radices[pick[-1]]))
+            return prefixes[pick]
 
-    def _fails_sorted(
-        self, keys: NDArray[np.int32], radices: Ids, child: Ids, counts: Numbers, size: int
-    ) -> tuple[int, ...] | None:
-        """The same by sorting combinations."""
         for pick in combinations(range(len(keys)), size):
             self.counted += 1
-            radix = [int(child.max()) + 1, *(int(radices[p]) for p in pick)]
-            ids, count = distinct([child.astype(np.int32), *(keys[p] for p in pick)], radix, len(child))
-            groups = np.array([np.bincount(ids, weights=one, minlength=count) for one in counts.T]).T
-            if not _passes(groups, self.demand):
+            ids, space = numbers(pick)
+            if not _passes(np.array([np.bincount(ids, one, space) for one in counts.T]).T, self.demand):
                 return pick
         return None
 
 
+def _finer(ids: Ids, space: int, codes: NDArray[np.int32], radix: int) -> tuple[Ids, int]:
+    """Number the combinations of id and code; as they are where they are few, else only those that occur."""
+    together, room = ids * radix + codes, space * radix
+    return (together, room) if room <= max(4 * len(ids), _ROOM) else numbered(together, room)
+
+
 def _passes(groups: Numbers, demand: Demand) -> bool:
-    """Whether every group (a line of rows and watched values) meets the demand."""
+    """Whether every group (a line of rows and watched values) that occurs meets the demand."""
+    groups = groups[groups[:, 0] > 0]
     rows = groups[:, :1]
     return bool(rows.min() >= demand.k * (1 - _SLACK) and (groups[:, 1:] / rows <= demand.limit + _SLACK).all())
 
@@ -110,14 +103,3 @@ def _local(
     order = np.argsort([-count for count in radices], kind="stable")
     stacked = np.array([keys[i] for i in order], np.int32).reshape(len(order), len(refined.owner))
     return stacked, np.array([radices[i] for i in order], np.int64), tuple(places[i] for i in order)
-
-
-def _room(radices: Ids, children: int, length: int, size: int) -> int:
-    """The largest table that counting needs: prefixes are renumbered where they are more than the pairs."""
-    room, most = max(children, 1), max(length, children)
-    together = children
-    largest = sorted(radices.tolist(), reverse=True)[:size]
-    for radix in largest:
-        together *= radix
-        room = max(room, min(together, most * largest[0]))
-    return room
