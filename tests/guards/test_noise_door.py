@@ -39,7 +39,7 @@ def test_only_noise_imports_opendp():
         path.relative_to(SOURCE).parts[0]
         for path in SOURCE.rglob("*.py")
         if any(name.split(".")[0] == "opendp" for name in imported(path))
-        or re.search(r"import_module\([\"']opendp", path.read_text(encoding="utf-8"))
+        or re.search(r"(import_module|extra)\(f?[\"']opendp", path.read_text(encoding="utf-8"))
     }
     assert users == {"noise"}
 

@@ -10,6 +10,7 @@
   x Infeasible       no release meets the requirement (says what would be feasible)
   x BudgetError      a privacy budget does not suffice, or its ledger cannot be read
   x ClaimRefuted     a claim does not hold
+  x MissingExtra     a package is needed that is not installed (names the extra)
   x Interrupted      somebody stopped the work
 
 Each carries the exit code that the command line ends with.
@@ -52,6 +53,10 @@ class UnknownColumn(DataError):
 
 class HierarchyError(SfumatoError):
     """A hierarchy and the values of its column do not fit together."""
+
+
+class MissingExtra(SfumatoError, ImportError):
+    """A part needs a package that is not installed."""
 
 
 class BundleError(SfumatoError):

@@ -10,14 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
-from sfumato.ground.kernels import worth_compiling
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.cut_counts import Divided, Division, Groups, Numbers
 from sfumato.group.keys import Ids, numbered, representatives
 from sfumato.group.leaf_order import LeafOrder
-
-_WEIGHTS = -1
-"""Where weights are kept that lie in the order of the partitions, beside columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,6 +28,16 @@ class _Members:
     """For each pair, how many cells it has."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Listed:
+    """The cells of some partitions, one partition after the other: their weights, and their codes as far as asked."""
+
+    parts: Ids
+    cells: Codes
+    weights: list[Numbers]
+    codes: dict[int, Codes]
+
+
 class CellCuts:
     """Cells in the order of their leaf partitions; a step touches only those of the partitions that it divides."""
 
@@ -41,7 +47,7 @@ class CellCuts:
         self._counts = np.dtype(np.float64 if weights.dtype.kind == "f" else np.int64)
         self._order = LeafOrder(len(weights))
         self._last: _Members | None = None
-        self._laid: dict[int, Numbers] = {}
+        self._listed: _Listed | None = None
 
     def total(self) -> Numbers:
         """The figures of all cells."""
@@ -55,21 +61,11 @@ class CellCuts:
             found = self.refine(asked)
             np.add.at(counts, (into.of[found.owner], found.child), found.counts)
             return counts
-        if not worth_compiling(len(self.weights)):
-            return self._counted(asked, into)
-        from sfumato.ground.kernels.refining_kernel import count_dense
-
-        starts, lengths, parts, codes, weights = self._laid_out(asked)
-        count_dense(starts, lengths, parts, into.of, codes, asked.child_of, weights, counts)
+        lengths, codes, weights = self._laid_out(asked)
+        keys = np.repeat(into.of.astype(np.int64) * asked.children, lengths) + asked.child_of[codes]
+        for figure, one in enumerate(weights):
+            counts[:, :, figure] = np.bincount(keys, one, into.count * asked.children).reshape(counts.shape[:2])
         return counts
-
-    def _counted(self, asked: Division, into: Groups) -> Numbers:
-        """The same without a compiled loop."""
-        cells, owners = self._order.listed(asked.parts), self._order.owners(asked.parts)
-        child = asked.child_of[self.columns[asked.column].codes[cells]]
-        keys = into.of[owners].astype(np.int64) * asked.children + child
-        sums = _summed(keys, self.weights[cells], into.count * asked.children, self._counts)
-        return sums.reshape(into.count, asked.children, self.weights.shape[1])
 
     def refine(self, asked: Division) -> Divided:
         """The pairs that have cells."""
@@ -84,8 +80,8 @@ class CellCuts:
         pairs = mine.divided
         goes = places if pairs is divided else _places_of(pairs.keys, divided.keys, places)
         self._order.reserve(int(places.max(initial=-1)) + 1)
-        self._order.divide(parts, mine.group, pairs.owner, mine.held, goes)
-        self._last, self._laid = None, {}
+        self._order.divide(parts, mine.group, mine.held, goes)
+        self._last = self._listed = None
 
     def members(self, asked: Division) -> tuple[Codes, Codes]:
         """The cells of the partitions, one partition after the other, and the pair of each."""
@@ -98,29 +94,11 @@ class CellCuts:
     def _remembered(self, asked: Division) -> _Members:
         """What the last question found, or the same anew."""
         if self._last is None or self._last.divided.division is not asked:
-            plain = self.columns[asked.column].starts is not None or not worth_compiling(len(self.weights))
-            self._last = self._numbered_members(asked) if plain else self._members(asked)
+            self._last = self._members(asked)
         return self._last
 
     def _members(self, asked: Division) -> _Members:
-        from sfumato.ground.kernels.refining_kernel import count_children
-
-        order, starts, lengths, parts = self._order.pieces(asked.parts)
-        cells = int(lengths[parts].sum())
-        most = min(cells, len(parts) * asked.children)
-        group, owner = np.empty(cells, np.int32), np.empty(most, np.int64)
-        child, held = np.empty(most, np.int64), np.empty(most, np.int64)
-        counts = np.empty((most, self.weights.shape[1]), self._counts)
-        found = count_children(
-            order, starts, lengths, parts, self.columns[asked.column].codes, asked.child_of, self.weights,
-            np.zeros(asked.children, np.int64), np.zeros((asked.children, counts.shape[1]), counts.dtype),
-            group, owner, child, held, counts,
-        )  # fmt: skip
-        divided = Divided(division=asked, owner=owner[:found], child=child[:found], counts=counts[:found])
-        return _Members(divided=divided, group=group, held=held[:found])
-
-    def _numbered_members(self, asked: Division) -> _Members:
-        """The same without a compiled loop; also where a child is a set of bits, since nobody can list all of them."""
+        """Number the pairs that have cells. A child may be a set of bits: nobody can list all of them."""
         cells, owners = self._order.listed(asked.parts).astype(np.int64), self._order.owners(asked.parts)
         column = self.columns[asked.column]
         sets = column.starts is not None
@@ -135,24 +113,24 @@ class CellCuts:
         )
         return _Members(divided=divided, group=group.astype(np.int32), held=np.bincount(group, minlength=count))
 
-    def _laid_out(self, asked: Division) -> tuple[Ids, Ids, Ids, Codes, Numbers]:
-        """Where partitions start and how long they are, which are asked for; codes and weights of cells in that order.
+    def _laid_out(self, asked: Division) -> tuple[Ids, Codes, list[Numbers]]:
+        """How many cells each partition has; codes and weights of the cells, one partition after the other.
 
         Where most cells are asked about, this order is kept until a partition is divided: they may be asked again.
         """
         codes, order, parts = self.columns[asked.column].codes, self._order, asked.parts
         if parts is None:
-            _, starts, lengths, parts = order.pieces(None)
-            return starts, lengths, parts, codes, self.weights
+            return np.full(1, len(codes)), codes, list(self.weights.T)
         lengths = order.lengths[parts]
         if 2 * int(lengths.sum()) < len(order.cells):
             cells = order.listed(parts)
-            return np.cumsum(lengths) - lengths, lengths, np.arange(len(parts)), codes[cells], self.weights[cells]
-        if _WEIGHTS not in self._laid:
-            self._laid[_WEIGHTS] = self.weights[order.cells]
-        if asked.column not in self._laid:
-            self._laid[asked.column] = codes[order.cells]
-        return order.starts, order.lengths, parts, self._laid[asked.column], self._laid[_WEIGHTS]
+            return lengths, codes[cells], list(self.weights[cells].T)
+        if self._listed is None or not np.array_equal(self._listed.parts, parts):
+            cells = order.listed(parts)
+            self._listed = _Listed(parts, cells, list(np.ascontiguousarray(self.weights[cells].T, np.float64)), {})
+        if asked.column not in self._listed.codes:
+            self._listed.codes[asked.column] = codes[self._listed.cells]
+        return lengths, self._listed.codes[asked.column], self._listed.weights
 
 
 def _places_of(mine: Ids, named: Ids, places: Ids) -> Ids:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.table import Codes
-from sfumato.ground.kernels import worth_compiling
 from sfumato.group.keys import Ids
 
 
@@ -35,26 +34,12 @@ class LeafOrder:
             return np.zeros(len(self.cells), np.int64)
         return np.repeat(np.arange(len(parts)), self.lengths[parts])
 
-    def pieces(self, parts: Ids | None) -> tuple[Codes, Ids, Ids, Ids]:
-        """Cells in some order, where pieces of them start and how long they are, and which pieces were asked for."""
-        if parts is not None:
-            return self.cells, self.starts, self.lengths, parts
-        first = np.zeros(1, np.int64)
-        return self.listed(None), first, first + len(self.cells), first
-
-    def divide(self, parts: Ids, group: Codes, owner: Ids, held: Ids, goes: Ids) -> None:
-        """Divide partitions into pieces: the piece of each cell, the owner and the cells of each, and where it goes.
+    def divide(self, parts: Ids, group: Codes, held: Ids, goes: Ids) -> None:
+        """Divide partitions into pieces: the piece of each cell, how many cells each piece has, and where it goes.
 
         Pieces that go to -1 are in no partition any more.
         """
-        begins = np.empty(len(owner), np.int64)
-        if not worth_compiling(len(self.cells)):
-            begins = self._moved(parts, group, held)
-        elif len(parts):
-            from sfumato.ground.kernels.refining_kernel import move_cells
-
-            spare = np.empty(int(self.lengths[parts].max(initial=0)), np.int32)
-            move_cells(self.cells, self.starts, self.lengths, parts, group, owner, held, begins, spare)
+        begins = self._moved(parts, group, held)
         self.lengths[parts] = 0
         kept = goes >= 0
         self.starts[goes[kept]], self.lengths[goes[kept]] = begins[kept], held[kept]

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from sfumato.ground.errors import DataError
+from sfumato.ground.extras import extra
 from sfumato.models.distances import Shares
 
 _TOGETHER = 4000
@@ -54,7 +53,8 @@ def _transported(shares: Shares, reference: Shares, costs: Shares) -> Shares:
     rows = np.concatenate([giver, len(owner) + owner[giver] * len(sinks) + taker])
     flows = np.tile(np.arange(len(giver)), 2)
     shape = (len(owner) + len(shares) * len(sinks), len(giver))
-    moved = coo_array((np.ones(len(rows)), (rows, flows)), shape=shape).tocsr()
+    linprog = extra("scipy.optimize", "emd-matrix").linprog
+    moved = extra("scipy.sparse", "emd-matrix").coo_array((np.ones(len(rows)), (rows, flows)), shape=shape).tocsr()
     amounts = np.concatenate([shares[owner, source], np.tile(reference[sinks], len(shares))])
     found = linprog(price, A_eq=moved, b_eq=amounts, method="highs-ds", options=_PRECISE)
     if not found.success:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.budget.events import written
 from sfumato.ground.errors import ParameterError
+from sfumato.ground.extras import extra
 
 LARGEST = 2**62
 """No count and no sum of counts may be larger: OpenDP's integers have 64 bits."""
@@ -26,8 +27,8 @@ def opendp() -> Any:
     The parts that are used, under the names of ``opendp.prelude``; the prelude itself loads scikit-learn, Polars and
     SciPy, which takes a second.
     """
-    from opendp import combinators, domains, measurements, measures, metrics, mod
-
+    names = ("combinators", "domains", "measurements", "measures", "metrics", "mod")
+    combinators, domains, measurements, measures, metrics, mod = (extra(f"opendp.{n}", "noise") for n in names)
     mod.enable_features("contrib")
     parts = {name: value for part in (domains, metrics, measures) for name, value in vars(part).items()}
     return SimpleNamespace(m=measurements, c=combinators, **{n: v for n, v in parts.items() if not n.startswith("_")})

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.budget.events import Event
 from sfumato.ground.arguments import between
+from sfumato.ground.special import normal_quantile
 
 _SHARP = 1e-2
 """Whole noise of a smaller scale is 0 with all but e^-100 of its probability."""
@@ -51,9 +52,7 @@ class Noisy:
         whole = self.values.dtype.kind in "iu"
         if self.law == "laplace":
             return _laplace_margin(self.scale, 1 - confidence, whole=whole)
-        from scipy.stats import norm
-
-        found = float(self.scale * norm.ppf((1 + confidence) / 2))
+        found = self.scale * normal_quantile((1 + confidence) / 2)
         return float(ceil(found)) if whole else found
 
 

@@ -19,6 +19,7 @@ from sfumato.describe.hierarchy import Hierarchy
 from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
+from sfumato.ground.extras import extra
 from sfumato.group.classes import Classes
 from sfumato.group.keys import Ids, distinct, representatives, total
 from sfumato.utility.label_features import Encoder, Shown
@@ -166,9 +167,10 @@ def _per_entry(rows: Ids, order: Ids, counts: NDArray[np.int64]) -> NDArray[np.i
 
 def _feature_rows(meanings: Sequence[Reals], keys: Sequence[NDArray[np.int32]]) -> Any:
     """The features of rows, sparse: each column's label replaced by its meaning."""
-    from scipy.sparse import csr_array, hstack
-
-    return hstack([csr_array(meaning)[codes] for meaning, codes in zip(meanings, keys, strict=True)], format="csr")
+    sparse = extra("scipy.sparse", "learning on a release")
+    return sparse.hstack(
+        [sparse.csr_array(meaning)[codes] for meaning, codes in zip(meanings, keys, strict=True)], format="csr"
+    )
 
 
 class _Always:
@@ -185,9 +187,11 @@ def _learn(feature_rows: Any, code: NDArray[np.int64], weights: NDArray[np.int64
     """A logistic regression on distinct rows with weights; the most frequent class where there is nothing to learn."""
     if not feature_rows.shape[1] or len(np.unique(code)) == 1:
         return _Always(int(np.bincount(code, weights=weights).argmax()))
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-
+    learning = "learning on a release"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return LogisticRegression(max_iter=200).fit(feature_rows, code, sample_weight=weights)
+        warnings.simplefilter("ignore", extra("sklearn.exceptions", learning).ConvergenceWarning)
+        return (
+            extra("sklearn.linear_model", learning)
+            .LogisticRegression(max_iter=200)
+            .fit(feature_rows, code, sample_weight=weights)
+        )

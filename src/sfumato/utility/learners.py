@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
+from sfumato.ground.extras import extra
 from sfumato.utility.label_features import MOST_NODES, features, scaled
 from sfumato.utility.view import Reals
 
@@ -64,29 +65,25 @@ def learnt(feature_rows: NDArray[np.float64], code: NDArray[np.int64], learner: 
     """A fitted learner; the most frequent class where there is nothing to learn."""
     if not feature_rows.shape[1] or len(np.unique(code)) == 1:
         return _Always(int(np.bincount(code).argmax()))
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", _of("exceptions").ConvergenceWarning)
         return _made(learner, seed).fit(feature_rows, code)
+
+
+def _of(part: str) -> Any:
+    return extra(f"sklearn.{part}", "learning on a release")
 
 
 def _made(learner: Learner, seed: int) -> Any:
     if learner == "tree":
-        from sklearn.tree import DecisionTreeClassifier
-
-        return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=10, ccp_alpha=2e-4, random_state=seed)
+        return _of("tree").DecisionTreeClassifier(
+            criterion="entropy", min_samples_leaf=10, ccp_alpha=2e-4, random_state=seed
+        )
     if learner == "bayes":
-        from sklearn.naive_bayes import MultinomialNB
-
-        return MultinomialNB()
+        return _of("naive_bayes").MultinomialNB()
     if learner == "logistic":
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(max_iter=300)
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=seed)
+        return _of("linear_model").LogisticRegression(max_iter=300)
+    return _of("ensemble").HistGradientBoostingClassifier(random_state=seed)
 
 
 class _Always:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks.answers.noise_events import Flags, Outputs, Reals, Statistic
+from sfumato.ground.special import beta_quantile, normal_quantile
 
 MOST_CUTS = 48
 """Thresholds that are tried at each end of a statistic."""
@@ -100,10 +101,8 @@ def _expected(
     right: NDArray[np.int64], wrong: NDArray[np.int64], both: Flags, runs: int, counted: int, missed: float
 ) -> tuple[Reals, Reals]:
     """About the bounds to be expected of so many other runs, if guesses are a little worse than they were here."""
-    from scipy.special import ndtri
-
     here, there = np.where(both, 2 * runs, runs), np.where(both, 2 * counted, counted)
-    strict = -float(ndtri(missed))
+    strict = -normal_quantile(missed)
     more = _wilson(_wilson(right / here, here, -DOUBT), there, -strict)
     less = _wilson(_wilson(wrong / here, here, DOUBT), there, strict)
     return more, less
@@ -119,9 +118,7 @@ def _wilson(share: Reals, runs: NDArray[np.int64], deviations: float) -> Reals:
 
 def lowest(hits: int, runs: int, missed: float) -> float:
     """The smallest probability that is believable after so many hits; a single hit makes nothing believable."""
-    from scipy.special import betaincinv
-
-    return float(betaincinv(hits, runs - hits + 1, missed)) if hits >= LEAST else 0.0
+    return beta_quantile(hits, runs - hits + 1, missed) if hits >= LEAST else 0.0
 
 
 def highest(hits: int, runs: int, missed: float) -> float:

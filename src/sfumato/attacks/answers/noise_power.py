@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, log
+from math import log
 
 from sfumato.attacks.answers.noise_guesses import highest, lowest
 from sfumato.ground.errors import ParameterError
+from sfumato.ground.special import beta_quantile, binomial_floor
 
 POWER = 0.95
 """The probability with which a violation is found that an audit says it finds."""
@@ -42,13 +43,11 @@ def smallest_found(declared: float, counted: int, missed: float, delta: float = 
         other, less is found. With a delta it is the least pure epsilon of such a count that breaks (declared, delta).
     Edges: None where the promise is so high that even guesses that are all right do not refute it.
     """
-    from scipy.special import betaincinv
-
     guesses = 2 * counted
     needed = refuting(declared, guesses, missed, delta)
     if needed is None:
         return None
-    right = float(betaincinv(needed, guesses - needed + 1, COUNTED))
+    right = beta_quantile(needed, guesses - needed + 1, COUNTED)
     return log(right / (1 - right))
 
 
@@ -110,15 +109,7 @@ class Shown:
 
     def _refutes(self, declared: float, counted: int, missed: float, delta: float) -> bool:
         guesses = 2 * counted if self.both else counted
-        right = _quantile(0.01, guesses, self.right)
-        wrong = min(_quantile(0.99, guesses, self.wrong) + 1, guesses)
+        right = binomial_floor(0.01, guesses, self.right)
+        wrong = min(binomial_floor(0.99, guesses, self.wrong) + 1, guesses)
         more, less = lowest(right, guesses, missed), highest(wrong, guesses, missed)
         return more > delta and log((more - delta) / less) > declared
-
-
-def _quantile(at: float, guesses: int, share: float) -> int:
-    """A quantile of a binomial law; where the share is so extreme that the law has one value, that value."""
-    from scipy.special import bdtrik
-
-    found = float(bdtrik(at, guesses, share))
-    return int(found) if isfinite(found) else round(guesses * share)

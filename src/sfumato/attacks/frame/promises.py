@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.frame.trials import Limit
 from sfumato.bundle.claims import titled
+from sfumato.ground.special import bisected
 
 Claims = Iterable[tuple[str, Mapping[str, Any]]]
 
@@ -280,10 +281,9 @@ def _entropy(l: float, different: int) -> float:
     """
     if different < 2 or l <= 1:
         return 1.0
-    from scipy.optimize import brentq
 
-    def slack(p: float) -> float:
-        return float(-p * np.log(p) - (1 - p) * np.log((1 - p) / (different - 1)) - np.log(l))
+    def lack(p: float) -> float:
+        return float(np.log(l) + p * np.log(p) + (1 - p) * np.log((1 - p) / (different - 1)))
 
     low, high = 1 / different, 1 - 1e-12
-    return float(brentq(slack, low, high)) if slack(low) > 0 else low
+    return bisected(lack, low, high) if lack(low) < 0 else low

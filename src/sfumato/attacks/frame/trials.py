@@ -15,6 +15,7 @@ from math import sqrt
 from typing import Any
 
 from sfumato.ground.errors import ParameterError
+from sfumato.ground.special import normal_quantile
 
 FEWEST = 20
 """Fewer trials than this show nothing."""
@@ -86,9 +87,7 @@ class Rate:
             return 0.0, 1.0
         if self.exact:
             return self.value, self.value
-        from scipy.special import ndtri
-
-        z, n, p = float(ndtri(0.5 + self.confidence / 2)), self.trials, self.value
+        z, n, p = normal_quantile(0.5 + self.confidence / 2), self.trials, self.value
         middle, spread = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         scale = 1 + z * z / n
         low = max((middle - spread) / scale, 0.0) if self.hits else 0.0  # not a trace of rounding above a limit of 0

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Reals = NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
@@ -68,8 +70,31 @@ def individual_risk(sizes: NDArray[np.int64], population: NDArray[np.float64]) -
     >>> individual_risk(np.array([1, 2]), np.array([10.0, 2.0])).round(3).tolist()
     [0.256, 0.5]
     """
-    from scipy.special import hyp2f1
-
     f = sizes.astype(np.float64)
     p = np.clip(f / population, 1e-12, 1.0)
-    return np.asarray(p**f / f * hyp2f1(f, f, f + 1, 1 - p))
+    steps = (p < 0.5) & (f <= _TERMS)
+    found = np.empty(len(f))
+    found[steps], found[~steps] = _stepwise(f[steps], p[steps]), _series(f[~steps], p[~steps])
+    return found
+
+
+_TERMS = 64
+"""As many terms are more than enough where p is above 1/2 or f above so many."""
+
+
+def _series(f: Reals, p: Reals) -> Reals:
+    """p/f times 2F1(1, 1; f + 1; 1 - p), which is the same by Euler's transformation: the terms fall quickly."""
+    term = found = np.ones(len(f))
+    for n in range(1, _TERMS + 1):
+        term = term * n / (f + n) * (1 - p)
+        found = found + term
+    return np.asarray(p / f * found)
+
+
+def _stepwise(f: Reals, p: Reals) -> Reals:
+    """From f = 1 on, by integration by parts: r_f = p/(1-p) (1/(f-1) - r_{f-1}); errors shrink where p is below 1/2."""
+    odds = p / (1 - p)
+    found = odds * np.log(1 / p)
+    for n in range(2, int(min(f.max(initial=1), _TERMS)) + 1):
+        found = np.where(f >= n, odds * (1 / (n - 1) - found), found)
+    return np.asarray(found)

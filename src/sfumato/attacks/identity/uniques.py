@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from sfumato.ground.arguments import between
 from sfumato.ground.errors import ParameterError
+from sfumato.ground.extras import extra
+from sfumato.ground.special import log_gamma
 
 Sizes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -104,14 +106,26 @@ def zayatz(sizes: Sizes, fraction: float) -> float:
     of s_j h(j), where h(j) is the hypergeometric probability that a class of j members has one in the sample.
     Source: Zayatz 1991, Estimation of the number of unique population elements using a sample.
     """
-    from scipy.stats import hypergeom
-
     rows = int(sizes.sum())
     population = round(rows / fraction)
     size, classes = np.unique(sizes, return_counts=True)
-    once = hypergeom.pmf(1, population, size, rows)
+    once = _once(size, population, rows)
     alone = float(classes[size == 1].sum())
     return alone * (alone * float(once[size == 1].sum()) / float((classes * once).sum())) / fraction
+
+
+def _once(size: Sizes, population: int, rows: int) -> Floats:
+    """How likely one member of a class, and no more, is among the rows drawn from the population."""
+    able = population - size >= rows - 1
+    members = size[able].astype(np.float64)
+    found = np.zeros(len(size))
+    found[able] = members * np.exp(_ways(population - members, rows - 1) - _ways(population, rows))
+    return found
+
+
+def _ways(of: Floats | int, some: int) -> Floats:
+    """The logarithm of how many choices of some there are."""
+    return np.asarray(log_gamma(of + 1) - log_gamma(some + 1) - log_gamma(of - some + 1))
 
 
 def pitman(sizes: Sizes, fraction: float) -> float:
@@ -123,9 +137,6 @@ def pitman(sizes: Sizes, fraction: float) -> float:
     Hoshino's Gamma(theta + 1) / Gamma(theta + alpha) N^alpha.
     Source: Pitman 1995; Hoshino 2001, Applying Pitman's sampling formula to microdata disclosure risk assessment.
     """
-    from scipy.optimize import minimize
-    from scipy.special import gammaln
-
     size, classes = np.unique(sizes, return_counts=True)
     if len(size) == 1:
         return nan
@@ -133,11 +144,17 @@ def pitman(sizes: Sizes, fraction: float) -> float:
     def cost(at: Floats) -> float:
         return -_pitman_likelihood(*_pitman_parameters(at), size, classes)
 
+    minimize = extra("scipy.optimize", "the estimate by Pitman's model").minimize
     starts = [np.array([s, t]) for s in (-2.0, 0.0, 2.0) for t in (0.0, 3.0, 6.0)]
     best = min((minimize(cost, s, method="Nelder-Mead", options=_PRECISE) for s in starts), key=lambda r: float(r.fun))
     theta, alpha = _pitman_parameters(best.x)
     people = float(sizes.sum()) / fraction
-    logs = gammaln(theta + 1) - gammaln(theta + alpha) + gammaln(theta + alpha + people - 1) - gammaln(theta + people)
+    logs = (
+        log_gamma(theta + 1)
+        - log_gamma(theta + alpha)
+        + log_gamma(theta + alpha + people - 1)
+        - log_gamma(theta + people)
+    )
     return exp(log(people) + float(logs)) if isfinite(float(logs)) else nan
 
 
@@ -151,12 +168,10 @@ def _pitman_parameters(at: Floats) -> tuple[float, float]:
 
 
 def _pitman_likelihood(theta: float, alpha: float, size: Sizes, classes: Sizes) -> float:
-    from scipy.special import gammaln
-
     count, rows = int(classes.sum()), int((size * classes).sum())
     found = float(np.log(theta + alpha * np.arange(1, count)).sum())
-    found -= float(gammaln(theta + rows) - gammaln(theta + 1))
-    return found + float((classes * (gammaln(size - alpha) - gammaln(1 - alpha))).sum())
+    found -= float(log_gamma(theta + rows) - log_gamma(theta + 1))
+    return found + float((classes * (log_gamma(size - alpha) - log_gamma(1 - alpha))).sum())
 
 
 def shlosser(sizes: Sizes, fraction: float) -> float:
@@ -184,8 +199,6 @@ def snb(sizes: Sizes, fraction: float) -> float:
     K f^2/2 alpha (1-beta) g (2 - (1-alpha) x) / (1-x)^2; alpha and beta make them s_1 and s_2.
     Source: Chen and Keller-McNulty 1998, Estimation of identification disclosure risk in microdata.
     """
-    from scipy.optimize import least_squares
-
     count = shlosser(sizes, fraction)
     seen = np.array([(sizes == 1).sum(), (sizes == 2).sum()], np.float64)
     if not seen[1]:
@@ -195,6 +208,7 @@ def snb(sizes: Sizes, fraction: float) -> float:
         made = _snb_expected(float(np.exp(at[0])), _squeezed(at[1]), count, fraction)
         return np.asarray(np.log(made) - np.log(seen))
 
+    least_squares = extra("scipy.optimize", "the estimate by the slide negative binomial").least_squares
     starts = [(a, b) for a in (-2.0, 0.0, 2.0) for b in (-4.0, -1.0, 1.0)]
     best = min((least_squares(off, s, bounds=([-15, -15], [15, 15])) for s in starts), key=lambda r: float(r.cost))
     alpha, beta = float(np.exp(best.x[0])), _squeezed(best.x[1])

@@ -15,6 +15,7 @@ import numpy as np
 
 from sfumato.attacks.frame.assignment import Reals, Shown
 from sfumato.attacks.frame.subject import Ints
+from sfumato.attacks.method.group_rows import GroupRows
 from sfumato.attacks.method.row_values import Entries
 
 WIDEST = 500
@@ -127,28 +128,26 @@ def _association(
 
     What it tells is seen on groups from which it was not learned: of each half of the groups, by the other half.
     """
-    from scipy.sparse import csr_array
-
     sizes = tuple(widths[column] for column in columns)
     code, width = together(features, columns, sizes), int(np.prod(sizes))
     known = code >= 0
     groups, number = np.unique(unit[known], return_inverse=True)
-    has = csr_array((np.ones(len(number)), (number.reshape(-1), code[known])), shape=(len(groups), width))
-    rows, shares = np.asarray(has.sum(axis=1)).reshape(-1, 1), found.shares[groups]
-    halves = [np.flatnonzero(np.arange(len(groups)) % 2 == half) for half in (0, 1)]
-    left = [np.asarray((has[half].T @ has[half].multiply(1 / rows[half])).todense()) for half in halves]
-    right = [has[half].T @ shares[half] for half in halves]
-    told = 0.0
+    shares = found.shares[groups]
+    halves = [GroupRows.of(number.reshape(-1), code[known], width, len(groups), half) for half in (0, 1)]
+    left = [half.products() for half in halves]
+    right = [half.totals(shares[half.groups]) for half in halves]
+    told, every = 0.0, sum(float(half.rows.sum()) for half in halves)
     for half, other in ((0, 1), (1, 0)):
-        here, chances = halves[half], _solved(left[other], right[other], found.overall)
-        expected = np.maximum(has[here] @ chances / rows[here], LEAST)
-        told += float((rows[here] * shares[here] * np.log(expected / np.maximum(found.overall, LEAST))).sum())
+        mine, chances = halves[half], _solved(left[other], right[other], found.overall)
+        expected = np.maximum(mine.means(chances), LEAST)
+        gained = shares[mine.groups] * np.log(expected / np.maximum(found.overall, LEAST))
+        told += float((mine.rows[:, np.newaxis] * gained).sum())
     return Associations(
         columns=columns,
         widths=sizes,
         chances=_solved(left[0] + left[1], right[0] + right[1], found.overall),
         overall=found.overall,
-        telling=told / max(float(rows.sum()), 1.0),
+        telling=told / max(every, 1.0),
     )
 
 

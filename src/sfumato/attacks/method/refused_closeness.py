@@ -15,6 +15,7 @@ from sfumato.attacks.frame.assignment import Reals
 from sfumato.attacks.frame.promises import Closeness
 from sfumato.attacks.frame.subject import Ints
 from sfumato.attacks.method.refused_tables import Allowed
+from sfumato.ground.special import log_gamma
 
 Distance = Callable[[Reals], Reals]
 """From shares, values last, to how far they are from the whole table."""
@@ -85,10 +86,8 @@ def _ways(counts: Ints, sizes: Ints, draw: np.random.Generator) -> tuple[Reals, 
     most = np.log(np.minimum(counts[:, None], sizes[:-1]) + 1.0)
     if most.sum() - most.max(axis=0).sum() > np.log(MOST_TABLES):
         return _drawn(counts, sizes, draw), np.full(DRAWS, 1 / DRAWS), True
-    from scipy.special import gammaln
-
     tables = np.array(list(_filled(tuple(counts.tolist()), tuple(sizes.tolist()))), np.float64)
-    logs = -gammaln(tables + 1).sum(axis=(1, 2))
+    logs = -log_gamma(tables + 1).sum(axis=(1, 2))
     weights = np.exp(logs - logs.max())
     return tables, weights / weights.sum(), False
 

@@ -13,6 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.special import log_gamma
+
 Reals = NDArray[np.float64]
 
 
@@ -72,10 +74,8 @@ def _binomial(size: int, share: float, top: int) -> Reals:
     """How likely 0, 1, ... up to ``top`` of so many rows have the value, each with the same chance."""
     if share <= 0 or share >= 1:
         return np.asarray(np.arange(top + 1) == (size if share > 0 else 0), np.float64)
-    from scipy.special import gammaln
-
     rows = np.arange(top + 1)
-    ways = gammaln(size + 1) - gammaln(rows + 1) - gammaln(size - rows + 1)
+    ways = log_gamma(size + 1) - log_gamma(rows + 1) - log_gamma(size - rows + 1)
     return np.asarray(np.exp(ways + rows * np.log(share) + (size - rows) * np.log1p(-share)))
 
 

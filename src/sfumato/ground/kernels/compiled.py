@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from numba import njit
-
 from sfumato.ground.deferring import unstopped
+from sfumato.ground.extras import extra
 
 F = TypeVar("F", bound=Callable[..., object])
+
+njit = extra("numba", "a release of paths or sets").njit
 
 _WITHIN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
