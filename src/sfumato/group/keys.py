@@ -65,6 +65,22 @@ def representatives(ids: Ids, count: int) -> Ids:
     return places
 
 
+def ranges(first: Ids, last: Ids) -> tuple[Ids, Ids]:
+    """The numbers from each first to before its last: which range each belongs to, and the number.
+
+    >>> [found.tolist() for found in ranges(np.array([3, 7]), np.array([5, 8]))]
+    [[0, 0, 1], [3, 4, 7]]
+    """
+    lengths = last - first
+    which = np.repeat(np.arange(len(first)), lengths)
+    return which, np.arange(len(which)) + np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
+
+
+def places_of(ascending: Ids, wanted: Ids) -> tuple[Ids, Ids]:
+    """All places where each wanted number stands among ascending ones: which of the wanted, and the place."""
+    return ranges(np.searchsorted(ascending, wanted, side="left"), np.searchsorted(ascending, wanted, side="right"))
+
+
 def total(ids: Ids, weights: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """The exact sum of the weights of each number's members."""
     return np.bincount(ids, weights=weights, minlength=count).astype(np.int64)
