@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int64]
 _MOST = 2**62
 _DENSE = 2**22
+_SMALL = 2**8
+"""Combinations are marked in a table where there are at most so many, or few for each key; sorting is quicker else."""
 
 
 def distinct(columns: Sequence[NDArray[np.int32]], radices: Sequence[int], length: int) -> tuple[Ids, int]:
@@ -44,7 +46,7 @@ def distinct_lifted(
 
 
 def _compact(keys: Ids, space: int) -> tuple[Ids, int]:
-    if space <= max(_DENSE // 16, min(_DENSE, 8 * len(keys))):
+    if space <= min(_DENSE, max(_SMALL, 8 * len(keys))):
         seen = np.zeros(space, bool)
         seen[keys] = True
         numbers = np.cumsum(seen, dtype=np.int64) - 1

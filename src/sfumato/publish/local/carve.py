@@ -28,6 +28,8 @@ class Carving:
 
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
+        self.least = groups.least
+        """No part, and no group, with fewer rows is offered."""
         single = bool((groups.pool.sizes == 1).all())
         self.model = carved(groups.problem) if single else None
         if self.model is not None and self.model.t > 0:
