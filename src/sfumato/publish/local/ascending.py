@@ -53,10 +53,10 @@ def ascending(costs: Sequence[Reals]) -> Iterator[Levels]:
 def ascend(groups: Groups, costs: Sequence[Reals], work: Work) -> int:
     """Place what passes at each node, cheapest node first; tell how many nodes were looked at or ruled out."""
     carving = Carving(groups)
-    barren = Barren(groups, carving.least)
+    barren = Barren(groups)
     looked = 0
     for looked, node in enumerate(ascending(costs), start=1):  # noqa: B007  the last number is told
-        if not barren(node):
+        if carving.model is not None or not barren(node):
             ids, count = groups.at(node)
             ids = carving.offered(ids, count)
             if (ids >= 0).any():

@@ -21,14 +21,14 @@ _DRAWN = 1977
 
 
 class Barren:
-    """Which nodes have no class of ``least`` rows.
+    """Which nodes have no class with as many rows as the models ask for at least.
 
     Claim: a node that is said to be barren is. A class is told by the sum of a random number for each of its labels:
     equal labels have equal sums, and classes that share a sum by chance are only taken for a larger one.
     """
 
-    def __init__(self, groups: Groups, least: int) -> None:
-        self.groups, self.least = groups, least
+    def __init__(self, groups: Groups) -> None:
+        self.groups = groups
         hierarchies = groups.problem.hierarchies
         draw = np.random.Generator(np.random.PCG64(_DRAWN))
         self._numbers: list[list[Hashes]] = [
@@ -79,12 +79,12 @@ class Barren:
         sizes = self.groups.pool.sizes
         bits = max(len(told), 2).bit_length() + 2
         parts = (told >> np.uint64(64 - bits)).astype(np.int64)
-        enough = np.bincount(parts, weights=sizes, minlength=1 << bits) >= self.least
+        enough = np.bincount(parts, weights=sizes, minlength=1 << bits) >= self.groups.least
         if not enough.any():
             return True
         large = enough[parts]
         _, ids = np.unique(told[large], return_inverse=True)
-        return bool(np.bincount(ids, weights=sizes[large]).max() < self.least)
+        return bool(np.bincount(ids, weights=sizes[large]).max() < self.groups.least)
 
 
 def _lifted(parent: NDArray[np.int32], labels: int, draw: np.random.Generator) -> Hashes:
