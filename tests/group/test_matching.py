@@ -18,14 +18,16 @@ from sfumato.group.readings import as_wildcards, matched
 from tests.tables import column
 from tests.weights import examples
 
+TREE, PATTERNS = (lambda classes: -1), (lambda classes: 10_000)
 WAYS = {
-    "patterns": {},
+    "patterns": {(readings, "_most_kinds"): PATTERNS},
+    "whichever is quicker": {},
     "patterns, combinations beyond one number": {(meetings, "_MOST"): 1},
     "patterns, entries added up at once": {(readings, "_HELD"): 0},
-    "tree": {(readings, "_FEW"): -1},
-    "tree, one pair at a time": {(readings, "_FEW"): -1, (meetings, "_PAIRS"): 1},
+    "tree": {(readings, "_most_kinds"): TREE},
+    "tree, one pair at a time": {(readings, "_most_kinds"): TREE, (meetings, "_PAIRS"): 1},
     "tree, seven pairs, entries added up at once": {
-        (readings, "_FEW"): -1,
+        (readings, "_most_kinds"): TREE,
         (meetings, "_PAIRS"): 7,
         (readings, "_HELD"): 0,
     },
@@ -84,7 +86,7 @@ def test_the_definition_catches_a_way_that_forgets_the_own_unknown_values(monkey
         return whole(self, level, mine[self.codes[level][mine] > 0], nodes[self.codes[level][mine] > 0])
 
     whole = meetings._Tree._below
-    monkeypatch.setattr(readings, "_FEW", -1)
+    monkeypatch.setattr(readings, "_most_kinds", TREE)
     assert matched(table).sizes.tolist() == every_two(table)[0] == [2, 2]
     monkeypatch.setattr(meetings._Tree, "_below", below)
     assert matched(table).sizes.tolist() != every_two(table)[0]
@@ -102,10 +104,10 @@ def holed(rows: int) -> Classes:
     return cells(quasi, [], stars="*").classes
 
 
-@pytest.mark.parametrize("few", [-1, 128])
-def test_the_work_grows_with_classes_and_not_with_their_square(few, monkeypatch):
+@pytest.mark.parametrize("way", [TREE, PATTERNS])
+def test_the_work_grows_with_classes_and_not_with_their_square(way, monkeypatch):
     """What is held in meetings: at most the classes times the patterns on each side, of either way."""
-    monkeypatch.setattr(readings, "_FEW", few)
+    monkeypatch.setattr(readings, "_most_kinds", way)
     for rows in (500, 4_000):
         table = holed(rows)
         unknown = readings._patterns(table)

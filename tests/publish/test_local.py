@@ -139,16 +139,14 @@ def test_a_node_that_is_called_barren_has_no_class_of_k_rows(quasi, k, placed, l
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(barren_module, "_MOST_NODES", lattice)
         barren = Barren(groups)
-        found = 0
-        for node in itertools.product(*[range(h.height + 1) for h in problem.hierarchies]):
-            if found == 3:
+        nodes = itertools.product(*[range(h.height + 1) for h in problem.hierarchies])
+        for place, node in enumerate(nodes):
+            if place == 3:
                 groups.left = np.flatnonzero(placed[: len(groups.of)])
                 groups.pool = groups.pool.take(np.array(placed[: len(groups.of)]))
             ids, count = groups.at(node)
             largest = max(np.bincount(ids, weights=groups.pool.sizes, minlength=count), default=0)
-            said = barren(node)
-            assert said == (largest < k)
-            found += 1
+            assert barren(node) == (largest < k)
 
 
 @examples(60)

@@ -17,7 +17,6 @@ from typing import Protocol
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import Interrupted
 
-
 BY_TIME = "by the time limit"
 """How a search says that it was cut short, as what ``stopped`` it."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isqrt
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,8 +24,6 @@ from sfumato.group.tally import Tally
 
 Entries = tuple[Ids, NDArray[np.int32], NDArray[np.int64]]
 """Classes, values, and how many rows of the class have the value."""
-_FEW = 128
-"""With unknown values in more combinations of columns than this, classes are looked up in a tree."""
 _HELD = 2**22
 """How many entries are held before equal ones are added up."""
 _READ: WeakKeyDictionary[Classes, Classes] = WeakKeyDictionary()
@@ -65,9 +64,17 @@ def matched(classes: Classes) -> Classes:
 def _meetings(classes: Classes, unknown: Flags) -> Iterator[Meeting]:
     """Every two classes that match, in groups."""
     kind_of, kinds = distinct(list(unknown.astype(np.int32)), [2] * len(unknown), classes.count)
-    if kinds > _FEW:
+    if kinds > _most_kinds(classes.count):
         return by_tree(classes.keys, unknown, _radices(classes))
     return by_patterns(classes.keys, unknown, kind_of, kinds, _radices(classes))
+
+
+def _most_kinds(classes: int) -> int:
+    """With unknown values in more combinations of columns than this, classes are looked up in a tree.
+
+    Every two combinations meet, so that there are never many more meetings than classes.
+    """
+    return max(128, isqrt(classes))
 
 
 def _matched_people(classes: Classes, people: People, unknown: Flags) -> Classes:

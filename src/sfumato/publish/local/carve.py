@@ -95,9 +95,7 @@ def closest(held: Counts, shares: NDArray[np.float64], t: float, left: Counts) -
     return found
 
 
-def _filled(
-    held: Counts, shares: NDArray[np.float64], wanted: NDArray[np.float64], left: Counts
-) -> Counts:
+def _filled(held: Counts, shares: NDArray[np.float64], wanted: NDArray[np.float64], left: Counts) -> Counts:
     """So many rows of each histogram: what the shares ask for first, then what is too frequent among the rest."""
     needed = np.minimum(held, np.floor(shares * wanted[:, None])).astype(np.int64)
     room = wanted.astype(np.int64) - needed.sum(axis=1)

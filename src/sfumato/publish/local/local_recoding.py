@@ -32,10 +32,11 @@ class Local:
 
     Claim: every class meets every model; each shows the lowest labels that cover its values.
     How: ``nodes`` takes the nodes of the lattice from the cheapest on; the classes of not yet placed rows that pass
-        there are placed, until the time is over; where Mondrian loses less, its cuts are taken. ``optimum`` applies the optimal search with
-        free suppression again and again to the rows that it suppressed, and takes the plain optimum where that loses
-        less. What no node places is cut by Mondrian. A class is placed only if what is left still passes as a whole.
-        For t-closeness rows are told apart: of a class that fails, the largest part that passes is placed.
+        there are placed, until the time is over; where Mondrian loses less, its cuts are taken. ``optimum`` applies the
+        optimal search with free suppression again and again to the rows that it suppressed, and takes the plain optimum
+        where that loses less. What no node places is cut by Mondrian. A class is placed only if what is left still
+        passes as a whole. For t-closeness rows are told apart: of a class that fails, the largest part that passes is
+        placed.
     Needs: models that judge classes one by one. For models that joining classes can break, groups that read alike are
         judged together, and a stricter form of the model is asked for if they fail.
     Cost: nodes times the cells that are left, which become few; nodes without large enough classes are ruled out many
