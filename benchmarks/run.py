@@ -24,6 +24,7 @@ SHORT = (
     "swapping",
     "group_outputs",
     "cube",
+    "matching",
 )
 LONG = (
     "k_optimize",
@@ -36,6 +37,7 @@ LONG = (
     "questions",
     "comparison",
     "twenty",
+    "local_recoding",
     "cost",
     "itemsets",
     "item_data",

@@ -159,7 +159,7 @@ def test_when_the_time_is_over_the_best_so_far_is_given(options):
     work.progress = Watcher(over)
     found = BottomUp(score="loss-privacy", **options)(problem, work)
     check_outcome(problem, found)
-    assert found.effort["stopped"] == "time limit"
+    assert found.effort["stopped"] == "by the time limit"
     assert found.effort["walks"] < 9
     assert found.loss <= BottomUp(score="loss-privacy")(problem, Work()).loss
 

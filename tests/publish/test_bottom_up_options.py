@@ -46,7 +46,7 @@ def test_an_unfinished_search_has_no_table():
     with pytest.raises(Infeasible, match="bottom-up took 0 steps in the time it had"):
         BottomUp()(paper(), Work(seconds=-1.0))
     stopped = BottomUp(steps=5)(paper(2), Work(seconds=-1.0))
-    assert (len(stopped.trail.steps), stopped.effort["stopped"]) == (0, "time limit")
+    assert (len(stopped.trail.steps), stopped.effort["stopped"]) == (0, "by the time limit")
 
 
 def test_scores_that_need_a_target():

@@ -93,7 +93,7 @@ def test_when_time_is_over_it_gives_the_best_so_far_and_a_true_bound(metric, sha
     early = KOptimize()(problem, work)
     check_outcome(problem, early)
     assert not early.proven
-    assert early.effort["stopped"] == "time limit"
+    assert early.effort["stopped"] == "by the time limit"
     assert early.effort["lower_bound"] + early.effort["gap"] == pytest.approx(early.loss)
     late = KOptimize()(problem, Work(seconds=1.5))
     assert early.effort["lower_bound"] <= late.loss <= early.loss + 1e-9

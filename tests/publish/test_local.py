@@ -28,8 +28,12 @@ from sfumato.models import (
 )
 from sfumato.publish.lattice.optimal import optimal
 from sfumato.publish.local import CellSuppression, Local
+from sfumato.publish.local import barren as barren_module
 from sfumato.publish.local.ascending import ascending
+from sfumato.publish.local.barren import Barren
 from sfumato.publish.local.carve import closest
+from sfumato.publish.local.groups import Groups
+from sfumato.publish.mondrian import mondrian
 from sfumato.publish.problem import Problem
 from sfumato.testing.search_kit import check_outcome, check_same
 from sfumato.utility.cell_metrics import NCP, LossMetric
@@ -120,6 +124,68 @@ def test_never_worse_than_the_optimum_it_starts_from(quasi, k):
     assert Local(method="optimum")(problem, Work()).loss <= optimal(problem, Work()).loss + 1e-9
 
 
+@examples(120)
+@given(
+    quasi=quasi_rows(most=25, columns=3),
+    k=st.integers(1, 6),
+    placed=st.lists(st.booleans(), min_size=27, max_size=27),
+    lattice=st.sampled_from([2**24, 0]),
+)
+def test_a_node_that_is_called_barren_has_no_class_of_k_rows(quasi, k, placed, lattice):
+    """Literally: rows are counted by their labels at every node, before and after some were placed."""
+    many = len(next(iter(quasi.values())))
+    problem = problem_of(quasi, ["1"] * many, (KAnonymity(k=k),))
+    groups = Groups(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(barren_module, "_MOST_NODES", lattice)
+        barren = Barren(groups)
+        nodes = itertools.product(*[range(h.height + 1) for h in problem.hierarchies])
+        for place, node in enumerate(nodes):
+            if place == 3:
+                groups.left = np.flatnonzero(placed[: len(groups.of)])
+                groups.pool = groups.pool.take(np.array(placed[: len(groups.of)]))
+            ids, count = groups.at(node)
+            largest = max(np.bincount(ids, weights=groups.pool.sizes, minlength=count), default=0)
+            assert barren(node) == (largest < k)
+
+
+@examples(60)
+@given(quasi=quasi_rows(most=25, columns=3), data=st.data(), models=st.sampled_from(MODELS), way=st.sampled_from(WAYS))
+def test_ruling_out_barren_nodes_changes_nothing(quasi, data, models, way):
+    many = len(next(iter(quasi.values())))
+    sensitive = data.draw(st.lists(st.sampled_from("123"), min_size=many, max_size=many))
+    problem = problem_of(quasi, sensitive, models)
+    try:
+        found = way(problem, Work())
+    except Infeasible:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Barren, "__call__", lambda self, node: False)
+        check_same(found, way(problem, Work()))
+
+
+@examples(100)
+@given(
+    quasi=quasi_rows(most=25),
+    data=st.data(),
+    models=st.sampled_from(MODELS),
+    method=st.sampled_from(["nodes", "optimum"]),
+    rows=st.booleans(),
+)
+def test_a_search_that_is_cut_short_says_so_and_loses_no_more_than_mondrian(quasi, data, models, method, rows):
+    many = len(next(iter(quasi.values())))
+    sensitive = data.draw(st.lists(st.sampled_from("123"), min_size=many, max_size=many))
+    problem = problem_of(quasi, sensitive, models, rows=rows)
+    work = Work(seconds=-1.0)
+    try:
+        found = Local(method=method)(problem, work)
+    except Infeasible:
+        return
+    check_outcome(problem, found)
+    assert work.cut or found.effort["nodes"] == 1, "the first node may place everything"
+    assert found.loss <= mondrian(problem, Work()).loss + 1e-12
+
+
 def test_cell_suppression_shows_one_level_or_stars():
     quasi = {"a": ["a1", "a1", "a2", "a2", "b1", "c1"], "b": ["x", "x", "x", "y", "z", "z"]}
     problem = problem_of(quasi, list("121212"), (KAnonymity(k=2),))
@@ -145,11 +211,12 @@ def test_nodes_come_once_and_cheapest_first(costs):
 @given(
     held=st.lists(st.integers(0, 9), min_size=3, max_size=3),
     whole=st.lists(st.integers(1, 9), min_size=3, max_size=3),
+    left=st.lists(st.integers(0, 9), min_size=3, max_size=3),
     t=st.sampled_from([0.1, 0.2, 0.4]),
 )
-def test_the_carved_part_is_close_and_nearly_the_largest(held, whole, t):
+def test_the_carved_part_is_close_and_nearly_the_largest(held, whole, left, t):
     shares = np.array(whole) / sum(whole)
-    part = closest(np.array([held]), shares, t)[0]
+    part = closest(np.array([held]), shares, t, np.array(left))[0]
     assert (part <= held).all()
     assert part.sum() == 0 or np.maximum(part / part.sum() - shares, 0).sum() <= t + 1e-9
     largest = max(

@@ -232,7 +232,7 @@ def test_time_over_means_the_best_so_far():
     work = Work(seconds=0.0)
     time.sleep(0.01)
     found = greedy(tiny(limit=1), work)
-    assert found.effort["stopped"] == "time limit"
+    assert found.effort["stopped"] == "by the time limit"
     assert found.effort["lower_bound"] <= optimal(tiny(limit=1), Work()).loss
 
 

@@ -1,9 +1,14 @@
-"""Progress and limits of long work. Searches report here; nobody prints."""
+"""Progress and limits of long work. Searches report here; nobody prints.
+
+A limit is seconds of processor time of this process, from where the work began: a search on a busy machine finds what
+it finds on an idle one. Whoever asks whether the time is over, and hears that it is, has been cut short; ``cut`` keeps
+that, and ``told`` says it in the words that every release uses.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Event
@@ -11,6 +16,11 @@ from typing import Protocol
 
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import Interrupted
+
+BY_TIME = "by the time limit"
+"""How a search says that it was cut short, as what ``stopped`` it."""
+
+Effort = dict[str, int | float | str]
 
 
 class Progress(Protocol):
@@ -38,15 +48,18 @@ class Work:
     progress: Progress = field(default_factory=Quiet)
     """Who is told."""
     seconds: float | None = None
-    """The time limit, or None."""
+    """The time limit in seconds of processor time, or None."""
     chance: Chance = field(default_factory=Chance)
     """Where an algorithm that draws takes its randomness from."""
     cancelled: Event = field(default_factory=Event)
     """Set by whoever wants the work to stop, from any thread."""
     notice: Callable[[str], None] = unheard
     """Who hears, before the search begins, what a steward should know about the table."""
+    cut: bool = False
+    """Whether somebody was told that the time is over."""
     _told: float = 0.0
-    _began: float = field(default_factory=time.monotonic)
+    _began: float = field(default_factory=time.process_time)
+    _since: float = field(default_factory=time.monotonic)
 
     @property
     def due(self) -> bool:
@@ -63,8 +76,20 @@ class Work:
 
     @property
     def expired(self) -> bool:
-        """Whether the time limit has passed."""
-        return self.seconds is not None and time.monotonic() - self._began > self.seconds
+        """Whether the time limit has passed; who hears yes stops, and the work counts as cut short."""
+        if self.seconds is None or time.process_time() - self._began <= self.seconds:
+            return False
+        self.cut = True
+        return True
+
+    @property
+    def late(self) -> bool:
+        """Whether the time limit has passed by the clock on the wall: for work that other processes do."""
+        return self.seconds is not None and time.monotonic() - self._since > self.seconds
+
+    def told(self, effort: Mapping[str, int | float | str]) -> Effort:
+        """What a search did, and that the time limit stopped it where it did."""
+        return {**effort, "stopped": BY_TIME} if self.cut else dict(effort)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -75,6 +100,11 @@ class Work:
 
     def within(self, seconds: float | None) -> Work:
         """The same work with a limit of its own, from now on; the limit of the whole is kept too."""
-        left = None if self.seconds is None else max(self.seconds - (time.monotonic() - self._began), 0.0)
+        now = time.process_time()
+        left = None if self.seconds is None else max(self.seconds - (now - self._began), 0.0)
         limits = [limit for limit in (seconds, left) if limit is not None]
-        return replace(self, seconds=min(limits, default=None), _began=time.monotonic())
+        return replace(self, seconds=min(limits, default=None), cut=False, _began=now, _since=time.monotonic())
+
+    def untimed(self) -> Work:
+        """The same work without a limit, for what must be done whatever it takes."""
+        return replace(self, seconds=None, cut=False)

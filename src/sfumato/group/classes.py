@@ -19,7 +19,7 @@ from sfumato.group.people import People
 from sfumato.group.tally import Counts, Tally
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False, repr=False)
 class Classes(Brief):
     """Rows grouped by equal quasi-identifiers."""
 

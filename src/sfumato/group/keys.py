@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int64]
 _MOST = 2**62
 _DENSE = 2**22
+_SMALL = 2**8
+"""Combinations are marked in a table where there are at most so many, or few for each key; sorting is quicker else."""
 
 
 def distinct(columns: Sequence[NDArray[np.int32]], radices: Sequence[int], length: int) -> tuple[Ids, int]:
@@ -44,7 +46,7 @@ def distinct_lifted(
 
 
 def _compact(keys: Ids, space: int) -> tuple[Ids, int]:
-    if space <= max(_DENSE // 16, min(_DENSE, 8 * len(keys))):
+    if space <= min(_DENSE, max(_SMALL, 8 * len(keys))):
         seen = np.zeros(space, bool)
         seen[keys] = True
         numbers = np.cumsum(seen, dtype=np.int64) - 1
@@ -63,6 +65,22 @@ def representatives(ids: Ids, count: int) -> Ids:
     places = np.zeros(count, np.int64)
     places[ids] = np.arange(len(ids))
     return places
+
+
+def ranges(first: Ids, last: Ids) -> tuple[Ids, Ids]:
+    """The numbers from each first to before its last: which range each belongs to, and the number.
+
+    >>> [found.tolist() for found in ranges(np.array([3, 7]), np.array([5, 8]))]
+    [[0, 0, 1], [3, 4, 7]]
+    """
+    lengths = last - first
+    which = np.repeat(np.arange(len(first)), lengths)
+    return which, np.arange(len(which)) + np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
+
+
+def places_of(ascending: Ids, wanted: Ids) -> tuple[Ids, Ids]:
+    """All places where each wanted number stands among ascending ones: which of the wanted, and the place."""
+    return ranges(np.searchsorted(ascending, wanted, side="left"), np.searchsorted(ascending, wanted, side="right"))
 
 
 def total(ids: Ids, weights: NDArray[np.int64], count: int) -> NDArray[np.int64]:

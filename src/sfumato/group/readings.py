@@ -10,23 +10,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isqrt
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
-from sfumato.group.keys import distinct, representatives, total
+from sfumato.group.keys import Ids, distinct, places_of, representatives, total
+from sfumato.group.meetings import Flags, Meeting, by_patterns, by_tree
 from sfumato.group.people import People
 from sfumato.group.tally import Tally
 
-_FEW = 64
-"""With unknown values in more combinations of columns than this, classes are compared one by one."""
-_PAIRS = 2**22
+Entries = tuple[Ids, NDArray[np.int32], NDArray[np.int64]]
+"""Classes, values, and how many rows of the class have the value."""
+_HELD = 2**22
+"""How many entries are held before equal ones are added up."""
+_READ: WeakKeyDictionary[Classes, Classes] = WeakKeyDictionary()
+"""The wildcard reading of records that are still in use: it follows from the record alone, which never changes."""
 
 
 def has_wildcards(classes: Classes) -> bool:
     """Whether any class has an unknown quasi-identifier."""
     return bool(_patterns(classes).any())
+
+
+def as_wildcards(classes: Classes) -> Classes:
+    """What ``matched`` says of the classes, in people where these are counted; worked out once for each record."""
+    found = _READ.get(classes)
+    if found is None:
+        found = matched(classes.by_people())
+        if found is not classes:  # a record that is its own reading would never be let go
+            _READ[classes] = found
+    return found
 
 
 def matched(classes: Classes) -> Classes:
@@ -36,77 +52,76 @@ def matched(classes: Classes) -> Classes:
         return classes
     if classes.people is not None and classes.per_person:
         return _matched_people(classes, classes.people, unknown)
-    kinds, kind_of = np.unique(unknown, axis=1, return_inverse=True)
-    if kinds.shape[1] > _FEW:
-        return _matched_one_by_one(classes, unknown)
-    kind_of = kind_of.reshape(-1)
     sizes = np.zeros_like(classes.sizes)
-    entries: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]]] = {
-        name: [] for name in classes.tallies
-    }
-    for mine in range(kinds.shape[1]):
-        for theirs in range(kinds.shape[1]):
-            shared = ~(kinds[:, mine] | kinds[:, theirs])
-            here, there = np.flatnonzero(kind_of == mine), np.flatnonzero(kind_of == theirs)
-            ids, count = _joint(classes, shared, here, there)
-            mine_ids, their_ids = ids[: len(here)], ids[len(here) :]
-            sizes[here] += total(their_ids, classes.sizes[there], count)[mine_ids]
-            for name, tally in classes.tallies.items():
-                where = np.full(tally.classes, -1, np.int64)
-                where[there] = their_ids
-                entries[name].append(_spread(tally.merged(where, count), here, mine_ids))
-    tallies = {name: _summed(classes.tallies[name], parts) for name, parts in entries.items()}
-    return replace(classes, sizes=sizes, tallies=tallies)
+    tallies = {name: _Sum(tally) for name, tally in classes.tallies.items()}
+    for met in _meetings(classes, unknown):
+        sizes[met.mine] += total(met.theirs_in, classes.sizes[met.theirs], met.groups)[met.mine_in]
+        for one in tallies.values():
+            one.add(met)
+    return replace(classes, sizes=sizes, tallies={name: one.tally() for name, one in tallies.items()})
 
 
-def _matched_one_by_one(classes: Classes, unknown: NDArray[np.bool_]) -> Classes:
-    """The same by comparing every two classes, for tables with unknown values in very many combinations of columns."""
-    from sfumato.ground.kernels.matching_kernel import matching
-
-    order = np.argsort([-len(np.unique(codes)) for codes in classes.keys], kind="stable")
-    keys, holes = np.ascontiguousarray(classes.keys[order].T), np.ascontiguousarray(unknown[order].T)
-    counts, sizes = np.zeros(classes.count, np.int64), np.zeros_like(classes.sizes)
-    matching(keys, holes, 0, counts, np.zeros(0, np.int64), fill=False)
-    parts: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]]] = {
-        name: [] for name in classes.tallies
-    }
-    ends = np.searchsorted(np.cumsum(counts), np.arange(_PAIRS, int(counts.sum()) + _PAIRS, _PAIRS), side="right")
-    first = 0
-    for last in np.unique(np.append(ends, classes.count)).tolist():
-        last = max(last, min(first + 1, classes.count))  # noqa: PLW2901  a class is never cut in two
-        mine = counts[first:last]
-        theirs = np.zeros(int(mine.sum()), np.int64)
-        matching(keys, holes, first, mine.copy(), theirs, fill=True)
-        owners = np.repeat(np.arange(first, last), mine)
-        sizes[first:last] = total(owners - first, classes.sizes[theirs], last - first)
-        for name, tally in classes.tallies.items():
-            parts[name].append(_added(tally, owners, theirs))
-        first = last
-    return replace(classes, sizes=sizes, tallies={name: _summed(classes.tallies[name], parts[name]) for name in parts})
+def _meetings(classes: Classes, unknown: Flags) -> Iterator[Meeting]:
+    """Every two classes that match, in groups."""
+    kind_of, kinds = distinct(list(unknown.astype(np.int32)), [2] * len(unknown), classes.count)
+    if kinds > _most_kinds(classes.count):
+        return by_tree(classes.keys, unknown, _radices(classes))
+    return by_patterns(classes.keys, unknown, kind_of, kinds, _radices(classes))
 
 
-def _matched_people(classes: Classes, people: People, unknown: NDArray[np.bool_]) -> Classes:
+def _most_kinds(classes: int) -> int:
+    """With unknown values in more combinations of columns than this, classes are looked up in a tree.
+
+    Every two combinations meet, so that there are never many more meetings than classes.
+    """
+    return max(128, isqrt(classes))
+
+
+def _matched_people(classes: Classes, people: People, unknown: Flags) -> Classes:
     """The same in people: whoever has rows in several classes that match counts once."""
-    owners, theirs = [], []
-    for place in range(classes.count):
-        open_ = unknown | unknown[:, place : place + 1]
-        fits = np.flatnonzero(((classes.keys == classes.keys[:, place : place + 1]) | open_).all(axis=0))
-        owners.append(np.full(len(fits), place, np.int64))
-        theirs.append(fits)
-    spread = people.spread(np.concatenate(owners), np.concatenate(theirs))
+    pairs = [met.pairs() for met in by_tree(classes.keys, unknown, _radices(classes))]
+    spread = people.spread(np.concatenate([mine for mine, _ in pairs]), np.concatenate([other for _, other in pairs]))
     whole = {name: replace(tally, whole=people.overall(tally)) for name, tally in classes.tallies.items()}
     tallies = {name: replace(spread.tally(t, classes.count), whole=t.whole) for name, t in whole.items()}
     return replace(classes, sizes=spread.sizes(classes.count), tallies=tallies, people=spread)
 
 
-def _added(
-    tally: Tally, owners: NDArray[np.int64], theirs: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The entries that each owner gets from a class that matches it, one line per owner and value."""
-    held, codes, counts = _spread(tally, owners, theirs)
-    entry, entries = distinct((held.astype(np.int32), codes), (tally.classes, len(tally.values)), len(held))
-    place = representatives(entry, entries)
-    return held[place], codes[place], total(entry, counts, entries)
+class _Sum:
+    """The histogram of groups that overlap, added up meeting by meeting."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._of = tally
+        self._parts: list[Entries] = []
+        self._held = 0
+
+    def add(self, met: Meeting) -> None:
+        """Bring what the other side holds to each class on this side."""
+        tally = self._of
+        which, place = places_of(tally.owners, met.theirs)
+        groups, codes, counts = self._added((met.theirs_in[which], tally.codes[place], tally.counts[place]))
+        which, place = places_of(groups, met.mine_in)
+        self._parts.append((met.mine[which], codes[place], counts[place]))
+        self._held += len(which)
+        if self._held > _HELD:
+            self._parts = [self._together()]
+            self._held = len(self._parts[0][0])
+
+    def tally(self) -> Tally:
+        """The histogram, with the shares of the whole table as they were."""
+        owners, codes, counts = self._together()
+        return replace(self._of, owners=owners, codes=codes, counts=counts, whole=self._of.overall)
+
+    def _together(self) -> Entries:
+        owners, codes, counts = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
+        return self._added((owners, codes, counts))
+
+    def _added(self, entries: Entries) -> Entries:
+        """One entry for each owner and value, ascending."""
+        owners, codes, counts = entries
+        radices = (max(self._of.classes, 1), len(self._of.values))
+        entry, many = distinct((owners.astype(np.int32), codes), radices, len(owners))
+        place = representatives(entry, many)
+        return owners[place], codes[place], total(entry, counts, many)
 
 
 def resolved(classes: Classes, column: str) -> Iterator[Classes]:
@@ -129,38 +144,5 @@ def _patterns(classes: Classes) -> NDArray[np.bool_]:
     )
 
 
-def _joint(
-    classes: Classes, shared: NDArray[np.bool_], here: NDArray[np.int64], there: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], int]:
-    """Number the combinations in the shared columns over both sides together."""
-    both = np.concatenate([here, there])
-    columns = np.flatnonzero(shared)
-    if not len(columns):
-        return np.zeros(len(both), np.int64), 1
-    return distinct([classes.keys[c][both] for c in columns], [len(classes.labels[c]) for c in columns], len(both))
-
-
-def _spread(
-    grouped: Tally, here: NDArray[np.int64], mine_ids: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The entries that matching rows, grouped like the classes ``here``, bring to each of these."""
-    first = np.searchsorted(grouped.owners, mine_ids, side="left")
-    lengths = np.searchsorted(grouped.owners, mine_ids, side="right") - first
-    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    picked = np.repeat(first, lengths) + offsets
-    return np.repeat(here, lengths), grouped.codes[picked], grouped.counts[picked]
-
-
-def _summed(tally: Tally, parts: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]]) -> Tally:
-    owners = np.concatenate([part[0] for part in parts])
-    codes = np.concatenate([part[1] for part in parts])
-    counts = np.concatenate([part[2] for part in parts])
-    entry, entries = distinct((owners.astype(np.int32), codes), (tally.classes, len(tally.values)), len(owners))
-    place = representatives(entry, entries)
-    return replace(
-        tally,
-        owners=owners[place],
-        codes=codes[place],
-        counts=total(entry, counts, entries),
-        whole=tally.overall,
-    )
+def _radices(classes: Classes) -> list[int]:
+    return [max(len(names), 1) for names in classes.labels]

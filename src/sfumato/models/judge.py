@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from sfumato.group.classes import Classes
-from sfumato.group.readings import has_wildcards, matched, resolved
+from sfumato.group.readings import as_wildcards, has_wildcards, resolved
 from sfumato.models.verdict import Model, Verdict
 
 Reading = Literal["strict", "value", "wildcard"]
@@ -22,11 +22,11 @@ def judge(model: Model, classes: Classes, reading: Reading) -> Verdict:
     quasi-identifiers adds nothing to the strict one. Missing sensitive values are tried as every known value in turn.
     Where people have several rows, it is people that are judged.
     """
-    classes = classes.by_people()
+    counted = classes.by_people()
     if reading == "value":
-        return model.check(classes)
-    worst = _worst_case(model, _wildcard(model, classes, reading))
-    return worse(model.check(classes), worst) if reading == "strict" else worst
+        return model.check(counted)
+    worst = _worst_case(model, as_wildcards(classes) if _adds(model, classes, reading) else counted)
+    return worse(model.check(counted), worst) if reading == "strict" else worst
 
 
 def worse(one: Verdict, other: Verdict) -> Verdict:
@@ -40,10 +40,11 @@ def worse(one: Verdict, other: Verdict) -> Verdict:
     return replace(hard, holds=not len(failing), failing=failing)
 
 
-def _wildcard(model: Model, classes: Classes, reading: Reading) -> Classes:
-    if reading == "strict" and model.kept_by_merging:
-        return classes
-    return matched(classes) if has_wildcards(classes) and not model.counts_anew else classes
+def _adds(model: Model, classes: Classes, reading: Reading) -> bool:
+    """Whether unknown quasi-identifiers, read as wildcards, can say more than as values of their own."""
+    if model.counts_anew or (reading == "strict" and model.kept_by_merging):
+        return False
+    return has_wildcards(classes)
 
 
 def _worst_case(model: Model, classes: Classes) -> Verdict:

@@ -11,14 +11,18 @@ from sfumato.group.classes import Classes
 Checks = Callable[..., Any]
 SEEDED = "made with a fixed seed: for studies only, not for publication"
 """The warning of a release that can be made again; nothing else in a bundle tells of a seed."""
+CUT_SHORT = "the search was cut short by its time limit; with more algorithm.seconds the release may lose less"
+"""The warning of a release whose search was stopped before its end; how fast a computer is no verifier can know."""
+UNASKED = (SEEDED, CUT_SHORT)
+"""Warnings that nothing else in a bundle tells of."""
 NAMED = "Named in the plan."
 """Why an algorithm was used that the plan names; ``auto`` gives reasons of its own."""
 AUTO = "auto"
 
 
 def marks_fit(manifest: Mapping[str, Any], due: Iterable[str], check: Checks) -> Any:
-    """The warnings are those that rows and plan ask for, each once; only of a seed nothing else tells."""
-    told = [mark for mark in manifest["marks"] if mark != SEEDED]
+    """The warnings are those that rows and plan ask for, each once; only of those in ``UNASKED`` nothing else tells."""
+    told = [mark for mark in manifest["marks"] if mark not in UNASKED]
     absent = sorted(set(due) - set(told))
     strange = sorted(set(told) - set(due)) or ["one twice"] * (len(set(manifest["marks"])) < len(manifest["marks"]))
     detail = f"missing: {absent[0]}" if absent else f"nothing asks for: {strange[0]}" if strange else "as they must be"

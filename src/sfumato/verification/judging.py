@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.bundle.claims import Claim
 from sfumato.group.classes import Classes
-from sfumato.group.readings import matched
+from sfumato.group.readings import as_wildcards
 from sfumato.models.judge import Reading, judge, worse
 from sfumato.models.verdict import Model
 
@@ -33,8 +33,5 @@ def claim(model: Model, parameters: Mapping[str, Any], classes: Classes, reading
 
 def smallest(classes: Classes) -> dict[str, int]:
     """The size of the smallest class under both readings of unknown cells, in people where these are counted."""
-    classes = classes.by_people()
-    return {
-        "value": int(classes.sizes.min()) if classes.count else 0,
-        "wildcard": int(matched(classes).sizes.min()) if classes.count else 0,
-    }
+    sizes = {"value": classes.by_people().sizes, "wildcard": as_wildcards(classes).sizes}
+    return {reading: int(found.min()) if classes.count else 0 for reading, found in sizes.items()}

@@ -13,9 +13,9 @@ from sfumato.bundle.claims import Claim, titled
 from sfumato.bundle.staging import write_whole
 from sfumato.data.frames import to_native
 from sfumato.ground.errors import PlanError
-from sfumato.ground.work import Work
+from sfumato.ground.work import BY_TIME, Work
 from sfumato.verification.checks import Verification
-from sfumato.verification.consistency import SEEDED
+from sfumato.verification.consistency import CUT_SHORT, SEEDED
 from sfumato.workflow.audit import Audit
 
 if TYPE_CHECKING:
@@ -56,7 +56,13 @@ class Release:
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
-        return [SEEDED] if self.plan.algorithm.seed is not None else []
+        seeded = [SEEDED] if self.plan.algorithm.seed is not None else []
+        return [*seeded, *([CUT_SHORT] if self.effort.get("stopped") == BY_TIME else [])]
+
+    @property
+    def effort(self) -> Mapping[str, int | float | str]:
+        """What the search did, where it tells."""
+        return {}
 
     def write(
         self,

@@ -154,10 +154,7 @@ class BottomUp:
         }
         if self.beam > 1 or self.escapes:
             effort |= {"walks": done["walks"], "taken_back": done["taken back"]}
-        owed = len(found.steps) < (self.steps or 0) or self.beam > 1 or done["walks"] < self.escapes
-        if owed and work.expired:
-            effort["stopped"] = "time limit"
-        return effort
+        return work.told(effort)
 
 
 def _refuse(problem: Problem, steps: int) -> None:

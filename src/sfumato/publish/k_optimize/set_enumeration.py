@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import Infeasible
-from sfumato.ground.work import Work
+from sfumato.ground.work import BY_TIME, Work
 from sfumato.group.keys import Ids
 from sfumato.publish.k_optimize.best import Best
 from sfumato.publish.k_optimize.cuts import Flags
@@ -93,7 +93,7 @@ def _effort(search: Search, made: int, loss: float) -> dict[str, int | float | s
         "pruned_by_cost": search.pruned,
         "pruned_values": search.dropped,
         "best_after": search.best.after,
-        "stopped": "search exhausted" if search.exhausted else "time limit",
+        "stopped": "search exhausted" if search.exhausted else BY_TIME,
     }
     bound = min(search.lower_bound, loss)
     if not search.exhausted and np.isfinite(bound):

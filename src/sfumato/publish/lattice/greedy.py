@@ -43,9 +43,9 @@ def greedy(problem: Problem, work: Work) -> Outcome:
         "looked_around": len(search.expanded),
         "lower_bound": bound,
         "gap": best.loss.value - bound,
-        "stopped": "time limit" if work.expired else "local optimum",
+        "stopped": "local optimum",
     }
-    return outcome_of(best, proven=False, effort=effort)
+    return outcome_of(best, proven=False, effort=work.told(effort))
 
 
 class _Search:

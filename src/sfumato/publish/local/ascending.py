@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.ground.work import Work
 from sfumato.group.keys import total
+from sfumato.publish.local.barren import Barren
 from sfumato.publish.local.carve import Carving
 from sfumato.publish.local.groups import Groups
 from sfumato.publish.problem import Levels, Problem
@@ -50,14 +51,16 @@ def ascending(costs: Sequence[Reals]) -> Iterator[Levels]:
 
 
 def ascend(groups: Groups, costs: Sequence[Reals], work: Work) -> int:
-    """Place what passes at each node, cheapest node first; tell how many nodes were looked at."""
+    """Place what passes at each node, cheapest node first; tell how many nodes were looked at or ruled out."""
     carving = Carving(groups)
+    barren = Barren(groups)
     looked = 0
     for looked, node in enumerate(ascending(costs), start=1):  # noqa: B007  the last number is told
-        ids, count = groups.at(node)
-        ids = carving.offered(ids, count)
-        if (ids >= 0).any():
-            groups.place(ids, count)
+        if carving.model is not None or not barren(node):
+            ids, count = groups.at(node)
+            ids = carving.offered(ids, count)
+            if (ids >= 0).any():
+                groups.place(ids, count)
         if not len(groups.left) or work.expired:
             break
         if work.due:

@@ -56,22 +56,30 @@ class Carving:
         codes = self.codes[self.groups.left[inside]]
         entry = number[ids[inside]] * len(self.shares) + codes
         held = np.bincount(entry, minlength=int(large.sum()) * len(self.shares)).reshape(-1, len(self.shares))
-        kept = closest(held, self.shares, self.model.t if self.model else 0.0)
+        left = np.bincount(self.codes[self.groups.left], minlength=len(self.shares))
+        kept = closest(held, self.shares, self.model.t if self.model else 0.0, left)
         kept[kept.sum(axis=1) < self.least] = 0
-        order = np.argsort(entry, kind="stable")
-        place = np.empty(len(entry), np.int64)
-        place[order] = np.arange(len(entry)) - np.searchsorted(entry[order], entry[order])
         found = np.full(len(ids), -1, np.int64)
-        chosen = inside[place < kept.reshape(-1)[entry]]
+        some = np.flatnonzero(kept.any(axis=1)[entry // len(self.shares)])
+        chosen = inside[some[_place_among(entry[some]) < kept.reshape(-1)[entry[some]]]]
         found[chosen] = ids[chosen]
         return found
 
 
-def closest(held: Counts, shares: NDArray[np.float64], t: float) -> Counts:
+def _place_among(entry: Ids) -> Ids:
+    """For each of some numbers, how many equal ones come before it."""
+    order = np.argsort(entry, kind="stable")
+    place = np.empty(len(entry), np.int64)
+    place[order] = np.arange(len(entry)) - np.searchsorted(entry[order], entry[order])
+    return place
+
+
+def closest(held: Counts, shares: NDArray[np.float64], t: float, left: Counts) -> Counts:
     """For each histogram, a largest part of it whose shares lie within ``t`` of the given ones; zeros if none is found.
 
     A part of m rows is within t in variational distance if at least (1 - t) m of them are needed by the shares; that
-    can be had while the rows that the shares can use, the sum of min(held, share * m), are so many.
+    can be had while the rows that the shares can use, the sum of min(held, share * m), are so many. The others are of
+    the values that are most frequent, beside their shares, among all that is ``left``: it stays like the whole table.
     """
     rows = held.sum(axis=1).astype(np.float64)
     low, high = np.zeros(len(held)), rows.copy()
@@ -80,22 +88,19 @@ def closest(held: Counts, shares: NDArray[np.float64], t: float) -> Counts:
         enough = np.minimum(held, shares * middle[:, None]).sum(axis=1) >= (1 - t) * middle
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
     whole = np.minimum(held, shares * rows[:, None]).sum(axis=1) >= (1 - t) * rows - 1e-9
-    found = np.where(whole[:, None], held, _filled(held, shares, np.floor(low)))
+    found = np.where(whole[:, None], held, _filled(held, shares, np.floor(low), left))
     size = np.maximum(found.sum(axis=1, keepdims=True), 1)
     far = np.maximum(found / size - shares, 0).sum(axis=1) > t + 1e-12
     found[far] = 0
     return found
 
 
-def _filled(held: Counts, shares: NDArray[np.float64], wanted: NDArray[np.float64]) -> Counts:
-    """So many rows of each histogram: what the shares ask for first, then from where most are left."""
+def _filled(held: Counts, shares: NDArray[np.float64], wanted: NDArray[np.float64], left: Counts) -> Counts:
+    """So many rows of each histogram: what the shares ask for first, then what is too frequent among the rest."""
     needed = np.minimum(held, np.floor(shares * wanted[:, None])).astype(np.int64)
     room = wanted.astype(np.int64) - needed.sum(axis=1)
-    spare = held - needed
-    order = np.argsort(-spare, axis=1, kind="stable")
-    sorted_spare = np.take_along_axis(spare, order, axis=1)
-    before = np.cumsum(sorted_spare, axis=1) - sorted_spare
-    more = np.clip(room[:, None] - before, 0, sorted_spare)
-    filled = np.zeros_like(needed)
-    np.put_along_axis(filled, order, np.take_along_axis(needed, order, axis=1) + more, axis=1)
-    return filled
+    order = np.argsort(-left / np.maximum(shares, 1e-12), kind="stable")
+    spare = (held - needed)[:, order]
+    more = np.clip(room[:, None] - (np.cumsum(spare, axis=1) - spare), 0, spare)
+    needed[:, order] += more
+    return needed

@@ -32,13 +32,15 @@ class Local:
 
     Claim: every class meets every model; each shows the lowest labels that cover its values.
     How: ``nodes`` takes the nodes of the lattice from the cheapest on; the classes of not yet placed rows that pass
-        there are placed; where Mondrian loses less, its cuts are taken. ``optimum`` applies the optimal search with
-        free suppression again and again to the rows that it suppressed, and takes the plain optimum where that loses
-        less. What no node places is cut by Mondrian. A class is placed only if what is left still passes as a whole.
-        For t-closeness rows are told apart: of a class that fails, the largest part that passes is placed.
+        there are placed, until the time is over; where Mondrian loses less, its cuts are taken. ``optimum`` applies the
+        optimal search with free suppression again and again to the rows that it suppressed, and takes the plain optimum
+        where that loses less. What no node places is cut by Mondrian. A class is placed only if what is left still
+        passes as a whole. For t-closeness rows are told apart: of a class that fails, the largest part that passes is
+        placed.
     Needs: models that judge classes one by one. For models that joining classes can break, groups that read alike are
         judged together, and a stricter form of the model is asked for if they fail.
-    Cost: nodes times the cells that are left, which become few.
+    Cost: nodes times the cells that are left, which become few; nodes without large enough classes are ruled out many
+        at a time. A time limit bounds the placing only: what Mondrian does is done to the end.
     Source: local recoding by repeated full-domain recoding as in Prasser et al. 2020 (ARX).
     """
 
@@ -78,13 +80,24 @@ def finished(groups: Groups, effort: dict[str, int | float | str]) -> Outcome:
 
 
 def _better(found: Outcome, problem: Problem, work: Work, method: Method) -> Outcome:
-    """What was found, or where that loses less the plain optimum, or Mondrian's cuts."""
-    plain, name = (_search(problem), "optimum") if method == "optimum" else (mondrian, "cuts")
-    try:
-        other = plain(problem if method == "optimum" else replace(problem, limit=0), work)
-    except Infeasible:
-        return found
-    return replace(other, effort={**found.effort, **other.effort, "taken": name}) if other.loss < found.loss else found
+    """What was found, or the plain optimum or Mondrian's cuts where these lose less.
+
+    Mondrian is made to its end whatever the time, so a search that was cut short never loses more.
+    """
+    others: list[tuple[str, Callable[[], Outcome]]] = []
+    if method == "optimum":
+        others.append(("optimum", lambda: _search(problem)(problem, work)))
+    if method == "nodes" or work.cut:
+        others.append(("cuts", lambda: mondrian(replace(problem, limit=0), work.untimed())))
+    best = found
+    for name, search in others:
+        try:
+            other = search()
+        except Infeasible:
+            continue
+        if other.loss < best.loss:
+            best = replace(other, effort={**found.effort, **other.effort, "taken": name})
+    return best
 
 
 def _search(problem: Problem) -> Callable[[Problem, Work], Outcome]:
@@ -116,7 +129,7 @@ def _cut_rest(groups: Groups, work: Work) -> None:
         return
     rest = replace(groups.problem, cells=groups.pool, limit=0)
     try:
-        found = mondrian(rest, work)
+        found = mondrian(rest, work.untimed())
     except Infeasible:  # its groups would fail where they read alike; all together they pass
         groups.place(np.zeros(len(groups.left), np.int64), 1)
         return

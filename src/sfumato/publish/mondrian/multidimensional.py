@@ -80,13 +80,7 @@ class Mondrian:
     def _cut(self, problem: Problem, work: Work) -> Outcome:
         found = self.groups(problem, work)
         made = recoded(problem, found.ids, found.count, self.output)
-        effort: dict[str, int | float | str] = {
-            "groups": found.count,
-            "rounds": found.rounds,
-            "cuts_taken_back": found.refused,
-        }
-        if not found.finished:
-            effort["stopped"] = "by the time limit"
+        effort = work.told({"groups": found.count, "rounds": found.rounds, "cuts_taken_back": found.refused})
         return Outcome.of(problem, made, np.zeros(problem.cells.count, np.bool_), effort)
 
     def groups(self, problem: Problem, work: Work) -> Groups:

@@ -31,8 +31,6 @@ class Groups:
     """How often the open groups were cut."""
     refused: int
     """How many cuts a model refused."""
-    finished: bool
-    """Whether no cut was left, rather than no time."""
 
 
 def divided(problem: Problem, knife: Knife, order: Ids, ahead: int, work: Work) -> Groups:
@@ -63,7 +61,7 @@ def divided(problem: Problem, knife: Knife, order: Ids, ahead: int, work: Work) 
     starts = np.sort(np.concatenate([*done, waiting.ends[0]]))
     ids = np.empty(len(order), np.int64)
     ids[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    return Groups(ids=ids, count=len(starts), rounds=rounds, refused=refused, finished=not waiting.count)
+    return Groups(ids=ids, count=len(starts), rounds=rounds, refused=refused)
 
 
 def _rows(sizes: Ids, groups: Slices) -> Ids:

@@ -38,7 +38,7 @@ def specialized(
     search = Search(problem, source or JointCells(cells=problem.cells), score, retry=retry, general=general)
     while len(search.candidates) and (most is None or len(search.steps) < most):
         if work.expired:
-            search.effort["stopped"] = "by the time limit"
+            search.effort = work.told(search.effort)
             break
         search.advance()
         tested = int(search.effort["tested"])

@@ -47,14 +47,14 @@ def run(points: Sequence[Point], store: Store, *, jobs: int | None, work: Work) 
 
 def _made(missing: deque[Point], store: Store, jobs: int, work: Work) -> Generator[tuple[Point, Record], None, None]:
     """The missing points as they are finished; none is begun when time is up."""
-    if not missing or work.expired:
+    if not missing or work.late:
         return
     with temporary("frontier") as place:
         if jobs > 1:
             forget()
             yield from _in_processes(missing, store, place, jobs, work)
             return
-        while missing and not work.expired:
+        while missing and not work.late:
             point = missing.popleft()
             yield point, compute(_task(point, store, place))
 
@@ -65,8 +65,8 @@ def _in_processes(
     """As many points at once as there are jobs; each is begun only when a process is free."""
     with _processes(jobs) as pool:
         running: dict[Future[Record], Point] = {}
-        while running or (missing and not work.expired):
-            while missing and len(running) < jobs and not work.expired:
+        while running or (missing and not work.late):
+            while missing and len(running) < jobs and not work.late:
                 point = missing.popleft()
                 running[pool.submit(compute, _task(point, store, scratch))] = point
             done, _ = wait(running, return_when=FIRST_COMPLETED)

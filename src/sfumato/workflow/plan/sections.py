@@ -84,7 +84,7 @@ class AlgorithmPlan:
     exempt_suppressed: bool = False
     """Whether published suppressed records need not meet the requirement."""
     seconds: float | None = None
-    """How long an algorithm that can stop early may search."""
+    """How long an algorithm that can stop early may search, in seconds of processor time."""
     seed: int | None = None
     """For studies only: the manifest marks such a release."""
     options: Tree = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,6 +48,11 @@ class ItemRelease(Release):
             *([RECODED] if self.algorithm == LOCAL_SETS else []),
             *item_marks(self.plan),
         ]
+
+    @property
+    def effort(self) -> Mapping[str, int | float | str]:
+        """What the search did."""
+        return self.outcome.effort
 
     @cached_property
     def recoded(self) -> tuple[RecodedColumn, ...]:

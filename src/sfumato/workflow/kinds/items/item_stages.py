@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from sfumato.bundle.claims import Claim
@@ -54,6 +56,7 @@ def search(asked: Asked, prepared: ItemPrepared, work: Work) -> Searched:
         outcome = run(prepared.problem, inner)
     except ParameterError as error:
         raise PlanError(f"privacy: {error}") from error
+    outcome = replace(outcome, effort=inner.told(outcome.effort))
     return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,11 @@ class TableRelease(Release):
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
         return [*super().marks, *(one.told for one in self.near_unique)]
+
+    @property
+    def effort(self) -> Mapping[str, int | float | str]:
+        """What the search did."""
+        return self.outcome.effort
 
     @cached_property
     def risk(self) -> dict[str, Any]:

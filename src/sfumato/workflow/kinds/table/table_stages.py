@@ -84,6 +84,7 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
     inner = work.within(plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None))
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, inner)
+    outcome = replace(outcome, effort=inner.told(outcome.effort))
     return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
 
 
