@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.chance import Chance
 from sfumato.publish.local.groups import Groups
 from sfumato.publish.problem import Levels
 
 Hashes = NDArray[np.uint64]
 _MOST_NODES = 2**24
 """In larger lattices nodes are only tested one by one."""
-_DRAWN = 1977
+_DRAWN = Chance(seed=1977)
 """The numbers by which classes are told apart are drawn; which ones they are does not change what is found."""
 
 
@@ -30,7 +31,7 @@ class Barren:
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
         hierarchies = groups.problem.hierarchies
-        draw = np.random.Generator(np.random.PCG64(_DRAWN))
+        draw = _DRAWN.generator()
         self._numbers: list[list[Hashes]] = [
             [_lifted(level.parent, len(level.labels), draw) for level in hierarchy.levels] for hierarchy in hierarchies
         ]
