@@ -15,15 +15,19 @@ njit = extra("numba", "a release of paths or sets").njit
 _WITHIN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def compiled(function: F) -> F:
-    """The function in machine code, made at its first call and kept in a file for the next process.
+def compiled(signature: str) -> Callable[[F], F]:
+    """The function in machine code for arguments of these types, made when its module is first imported.
 
-    The file is renewed when the function's own file changes; so functions that call each other live in one file.
-    A request to stop waits until the code is made or loaded: the compiler crashes when it is interrupted.
+    The code is kept in a file for the next process. The file is renewed when the function's own file changes; so
+    functions that call each other live in one file. A request to stop waits until the code is made or loaded: the
+    compiler crashes when it is interrupted. ``python -m sfumato.ground.kernels`` makes all of it ahead.
     """
-    made: Any = njit(cache=True, error_model="numpy")(function)
-    made.compile = unstopped()(made.compile)
-    return cast("F", made)
+
+    def make(function: F) -> F:
+        with unstopped():
+            return cast("F", njit(signature, cache=True, error_model="numpy")(function))
+
+    return make
 
 
 def compiled_within(function: F) -> F:

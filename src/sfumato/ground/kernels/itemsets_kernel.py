@@ -147,7 +147,11 @@ def _marked(marks: Codes, tree: tuple[Codes, Codes, Ints, Ints], above: int) -> 
             marks[item_of[sibling]] = above
 
 
-@compiled
+@compiled(
+    "(UniTuple(int32[::1], 4), Tuple((int64[::1], int32[::1], int32[::1])), "
+    "Tuple((int32[::1], int32[::1], int64[::1], int64[::1])), Tuple((int64, int64[::1], int32[::1])), "
+    "Tuple((int64, float64, boolean, boolean)), int64, int64)"
+)
 def extended(
     rows: tuple[Codes, Codes, Codes, Codes],
     watched: tuple[Ints, Codes, Codes],

@@ -130,7 +130,7 @@ def _noted(members: Bits, number: int, head: Codes) -> Bits:
     return members
 
 
-@compiled
+@compiled("(UniTuple(int32[::1], 3), Tuple((int64, int32[::1])), int64, uint64[:, ::1], int64, int64)")
 def maximal_from(
     rows: tuple[Codes, Codes, Codes], begin: tuple[int, Codes], support: int, members: Bits, number: int, most: int
 ) -> tuple[Bits, Codes, Codes, Codes, int]:

@@ -116,7 +116,7 @@ def _noted(out: Codes, ends: Codes, found: int, path: Codes, one: int) -> tuple[
     return out, ends
 
 
-@compiled
+@compiled("(UniTuple(int32[::1], 4), int64, int64, int64, float64, int64)")
 def sure_rules(
     rows: tuple[Codes, Codes, Codes, Codes], heads: int, count: int, l: int, rho: float, most: int
 ) -> tuple[Codes, Codes, bool]:
