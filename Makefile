@@ -1,5 +1,5 @@
 # `make demo` and `make test` are all that most people need. Each sets up .venv once, from locked versions: every file
-# that is installed has its digest in requirements/*.txt.
+# that is installed has its digest in requirements/*.txt. Both install every extra, and compile the loops for paths ahead.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -45,12 +45,14 @@ bench: .venv/.ready-test
 .venv/.ready-core: pyproject.toml requirements/core.txt .venv/.ready-build
 	$(LOCKED) -r requirements/core.txt
 	$(OURSELVES)
+	$(BIN)/python -m sfumato.ground.kernels
 	touch $@
 
 .venv/.ready-test: pyproject.toml requirements/test.txt requirements/apart.txt .venv/.ready-build
 	$(LOCKED) -r requirements/test.txt
 	$(LOCKED) --no-deps -r requirements/apart.txt
 	$(OURSELVES)
+	$(BIN)/python -m sfumato.ground.kernels
 	touch $@ .venv/.ready-core
 
 # A browser for the tests of pages. Where none is there and none can be installed, these tests are skipped.
@@ -78,7 +80,7 @@ lock: .venv/.ready-check
 	$(COMPILE) --no-deps requirements/apart.in -o requirements/apart.txt
 	$(COMPILE) pyproject.toml --extra test --extra check -o requirements/check.txt
 	$(COMPILE) pyproject.toml --extra test -c requirements/check.txt -o requirements/test.txt
-	$(COMPILE) pyproject.toml -c requirements/check.txt -o requirements/core.txt
+	$(COMPILE) pyproject.toml --extra all -c requirements/check.txt -o requirements/core.txt
 
 clean:
 	rm -rf .venv dist sfumato-demo

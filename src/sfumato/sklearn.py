@@ -16,14 +16,13 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sfumato.data.frames import from_frame, to_native
 from sfumato.data.table import Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import DataError, ParameterError
+from sfumato.ground.extras import extra
 from sfumato.utility.label_features import Words, covered
 from sfumato.utility.learners import ends_read, values_read
 from sfumato.utility.view import Reals
@@ -31,6 +30,11 @@ from sfumato.workflow.apply.applying import Outside
 from sfumato.workflow.kinds.table.table_release import TableRelease
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.walk import release
+
+extra("sklearn.base", "sfumato.sklearn")
+
+from sklearn.base import BaseEstimator, TransformerMixin  # noqa: E402
+from sklearn.utils.validation import check_is_fitted  # noqa: E402
 
 __all__ = ["BottomUpGeneralizer", "FullDomainGeneralizer", "TopDownSpecializer"]
 

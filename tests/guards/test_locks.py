@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-EXTRAS = {"core": (), "test": ("test",), "check": ("test", "check")}
+ALL = ("dp", "paths", "learn")
+EXTRAS = {"core": ALL, "test": (*ALL, "test"), "check": (*ALL, "test", "check")}
 
 
 def pinned(path: Path) -> dict[str, tuple[str, int]]:
@@ -40,8 +41,12 @@ def test_every_line_has_one_version_and_its_digests(path: Path):
 def test_whatever_is_asked_for_is_locked(name: str):
     asked = list(PROJECT["project"]["dependencies"])
     for extra in EXTRAS[name]:
-        asked += PROJECT["project"]["optional-dependencies"][extra]
+        asked += [one for one in PROJECT["project"]["optional-dependencies"][extra] if named(one) != "sfumato"]
     assert {named(one) for one in asked} <= set(pinned(ROOT / "requirements" / f"{name}.txt"))
+
+
+def test_all_names_every_extra_for_users():
+    assert PROJECT["project"]["optional-dependencies"]["all"] == [f"sfumato[{','.join(ALL)}]"]
 
 
 def test_a_package_has_one_version_in_all_locks():

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from sfumato.ground.errors import MissingExtra
 
-EXTRAS = {"opendp": "dp", "numba": "paths", "sklearn": "learn", "scipy": "learn"}
-"""The extra of each package."""
+EXTRAS = {
+    "opendp": ("opendp", "dp"),
+    "numba": ("numba", "paths"),
+    "sklearn": ("scikit-learn", "learn"),
+    "scipy": ("scipy", "learn"),
+}
+"""What each module is called as a package, and the extra that installs it."""
+
+
+def require(module: str, what: str) -> None:
+    """Refuse at once what needs a package that is not installed; it is not loaded yet.
+
+    >>> require("numpy", "counting")
+    """
+    top = module.partition(".")[0]
+    if top in EXTRAS and not _installed(top):
+        package, extra_ = EXTRAS[top]
+        raise MissingExtra(
+            f"{what} needs {package}, which is not installed; install it with: pip install 'sfumato[{extra_}]'"
+        )
 
 
 def extra(module: str, what: str) -> Any:
@@ -17,12 +36,12 @@ def extra(module: str, what: str) -> Any:
     >>> extra("numpy", "counting").__name__
     'numpy'
     """
+    require(module, what)
+    return import_module(module)
+
+
+def _installed(top: str) -> bool:
     try:
-        return import_module(module)
-    except ModuleNotFoundError as missing:
-        package = (missing.name or module).partition(".")[0]
-        if package not in EXTRAS:
-            raise
-        raise MissingExtra(
-            f"{what} needs {package}, which is not installed; install it with: pip install 'sfumato[{EXTRAS[package]}]'"
-        ) from None
+        return find_spec(top) is not None
+    except ValueError:  # switched off by an entry of None among the loaded modules
+        return False

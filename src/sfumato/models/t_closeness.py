@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.ground.arguments import between, number, one_of, text
 from sfumato.ground.errors import ParameterError
+from sfumato.ground.extras import require
 from sfumato.group.classes import Classes
 from sfumato.group.tally import Counts, Tally
 from sfumato.models.distances import (
@@ -80,6 +81,8 @@ class TCloseness:
         texts("order", self.order, blank=True)
         ancestor_paths("paths", self.paths)
         _check_costs(self.costs, len(self.order))
+        if self.distance == "emd-matrix":
+            require("scipy", "t-closeness with distance emd-matrix")
         if self.distance == "emd-matrix" and not self.costs:
             raise ParameterError("costs must be given, with order, when distance is emd-matrix")
         if self.distance == "emd-hierarchical" and not self.paths:

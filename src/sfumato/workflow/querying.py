@@ -10,6 +10,7 @@ from sfumato.budget.ledger import Ledger
 from sfumato.describe.domains import Categories, Domain
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
+from sfumato.ground.extras import require
 from sfumato.queries.answers import Answer
 from sfumato.queries.conditions import columns_of
 from sfumato.queries.queryable import queryable
@@ -51,6 +52,7 @@ def session(
 
     Where the plan tells people apart, it is about few rows of each.
     """
+    require("opendp", "a noisy answer")
     who, book = payer(plan, analyst), pinned(plan, ledger)
     if book is None:
         raise PlanError("privacy.ledger is missing; name the ledger in the plan or with --ledger")

@@ -15,6 +15,7 @@ from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.signatures import Signer, sign
 from sfumato.bundle.staging import staged
 from sfumato.ground.errors import ClaimRefuted, PlanError
+from sfumato.ground.extras import require
 from sfumato.ground.scratch import page_of
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
@@ -51,6 +52,8 @@ def release(
         raise PlanError(f"release takes a plan or {', '.join(('quasi', *said))}, not both")
     work = work or Work()
     kind = kind_of(plan)
+    for module, what in kind.needs:
+        require(module, what)
     asked = kind.begin(Asked(plan=plan, keys=_keys(plan), like=frame, population=population))
     with work.stage("read"):
         rows = kind.read(asked)

@@ -102,6 +102,8 @@ class Kind:
     """The kind whose algorithms make it, where that is another one."""
     options: tuple[str, ...] = ()
     """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
+    needs: tuple[tuple[str, str], ...] = ()
+    """Modules of extras without which no release can be made, each with what needs it."""
     check: Callable[[Plan], None]
     """Refuse what a plan cannot say, as far as that needs no table and no file."""
     begin: Callable[[Asked], Asked] = lambda asked: asked

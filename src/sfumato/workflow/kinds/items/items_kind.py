@@ -9,6 +9,7 @@ from sfumato.workflow.kinds.kind import Kind
 
 KIND = Kind(
     name="items",
+    needs=(("numba", "a release of paths or sets"),),
     check=item_plan.check,
     read=item_stages.read,
     prepare=lambda asked, rows: prepare_items(asked.plan, rows),

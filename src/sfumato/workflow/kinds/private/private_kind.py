@@ -29,6 +29,7 @@ def _comparison(plan: Plan) -> Comparison:
 
 KIND = Kind(
     name="private",
+    needs=(("opendp", "a differentially private release"),),
     options=("output",),
     check=private_plan.check,
     begin=private_stages.begin,

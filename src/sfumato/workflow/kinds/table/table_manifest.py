@@ -40,5 +40,5 @@ def manifest(made: TableRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "search": {"proven_optimal": made.outcome.proven},
         "trail": None if made.public_trail is None else asdict(made.public_trail),
         **made.audit.stated(),
-        "versions": versions("numpy", "polars", "scipy"),
+        "versions": versions("numpy", "polars"),
     }
