@@ -46,7 +46,8 @@ class NonUniformEntropy:
         floor = float(label_bits @ classes.sizes - classes.measures["leaf_bits"].sum()) / everything
         hidden = view.suppressed
         extra = float((top_bits - label_bits[hidden]) @ classes.sizes[hidden]) / everything
-        return Loss(value=floor + extra, coarser=floor, surcharge=extra)
+        rates = (top_bits - label_bits) / everything
+        return Loss(value=floor + extra, coarser=floor, surcharge=extra, rates=rates)
 
     def floors(self, hierarchies: Sequence[Hierarchy], counts: Sequence[NDArray[np.int64]]) -> list[Reals] | None:
         """Per column and level, the share of bits lost without suppression."""

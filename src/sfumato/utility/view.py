@@ -78,6 +78,8 @@ class Loss:
     """No node above (and not this one) can lose less."""
     surcharge: float
     """No node below can lose less than its own floor plus this, if rows suppressed here are suppressed there too."""
+    rates: Reals | None = None
+    """The surcharge of one suppressed row of each class, where it is a sum over suppressed rows."""
 
 
 class Metric(Protocol):
