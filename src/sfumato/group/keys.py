@@ -47,7 +47,7 @@ def distinct_lifted(
 
 
 def _compact(keys: Ids, space: int) -> tuple[Ids, int]:
-    """Number the keys by their rank: marked in an array where the space is not much larger than the keys, else sorted."""
+    """Number the keys by their rank: marked in an array where their space is small, else sorted."""
     if space <= min(_DENSE, _SPARSE * len(keys) + 64):
         seen = np.zeros(space, np.bool_)
         seen[keys] = True

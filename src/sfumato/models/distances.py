@@ -16,7 +16,7 @@ from sfumato.ground.errors import DataError, listed
 from sfumato.group.tally import Counts, Tally
 
 Shares = NDArray[np.float64]
-_STEPS = 4
+_STEPS = 3
 """More steps bring little."""
 _NOTHING = 1e12
 """One over less than any row."""
@@ -43,11 +43,13 @@ def most_left(counts: Counts, reference: Shares, reach: float) -> Shares:
     >>> most_left(np.array([[6, 2], [4, 0]]), np.array([0.5, 0.5]), 0.1).round(4).tolist()
     [5.0, 0.0]
     """
-    x = 1.0 / np.maximum(counts.sum(axis=1), 1)
+    held = counts.astype(np.float64)
+    x = 1.0 / np.maximum(held.sum(axis=1), 1)
     for _ in range(_STEPS):
-        lack = reference - counts * x[:, None]
-        slope = np.where(lack > 0, counts, 0).sum(axis=1)
-        over = np.maximum(lack, 0.0).sum(axis=1) - reach
+        lack = reference - held * x[:, None]
+        lacking = lack > 0
+        over = np.einsum("ij,ij->i", lack, lacking) - reach
+        slope = np.einsum("ij,ij->i", held, lacking)
         step = np.full(len(x), _NOTHING)
         np.divide(over, slope, out=step, where=slope > 0)
         x = np.where(over > 0, np.minimum(x + step, _NOTHING), x)

@@ -122,10 +122,18 @@ class LeastLost(Protocol):
     """A model that tells of a class that fails how much of it must go, however it is parted."""
 
     def least_lost(self, classes: Classes, gone: float) -> NDArray[np.float64]:
-        """Of each class so many rows at least lie in parts that fail, where a share of rows up to ``gone`` was taken out.
+        """Of each class so many rows at least lie in parts that fail, when a share up to ``gone`` was taken out before.
 
         By merging: the parts that pass are a class that passes, and no class that passes is nearer to the whole.
         """
+
+
+@runtime_checkable
+class LostForGood(Protocol):
+    """A model that counts groups anew, and knows classes that no finer labels and no removal of others can save."""
+
+    def lost_for_good(self, classes: Classes, most: int) -> NDArray[np.bool_]:
+        """Which classes fail under all finer labels too; may stop when they have more than ``most`` rows."""
 
 
 def one_class(classes: Classes) -> Classes:

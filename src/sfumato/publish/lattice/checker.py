@@ -129,7 +129,12 @@ class Checker:
         """
         suppression, sizes, limit = self.suppression, found.sizes, self.problem.limit
         if not self.few.complete:
-            return suppression.hide(self.rollup.classes(found), small)
+            classes = self.rollup.classes(found)
+            if self.few.anew and not self.monotone:
+                self.few.lost_for_good(classes, lost)
+                if not self._within(lost) or price.exceeded(lost):
+                    return False, small
+            return suppression.hide(classes, small)
         hidden = (sizes < self.few.at_first(int(sizes[small].sum()))) | small
         if int(sizes[hidden].sum()) > limit or hidden.all() or price.exceeded(sizes * hidden):
             return False, hidden

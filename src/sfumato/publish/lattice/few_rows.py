@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.group.classes import Classes
-from sfumato.models.verdict import LeastLost, LeastRows
+from sfumato.models.verdict import LeastLost, LeastRows, LostForGood
 from sfumato.publish.problem import Problem
 from sfumato.publish.suppression import Suppression
 
@@ -29,6 +29,8 @@ class FewRows:
         sound = suppression.plain and problem.cells.people is None and not (missing and problem.reading == "wildcard")
         self._models = tuple(m for m in suppression.others if isinstance(m, LeastRows)) if sound else ()
         self._far = tuple(m for m in suppression.others if isinstance(m, LeastLost)) if sound else ()
+        self._anew = tuple(m for m in suppression.others if isinstance(m, LostForGood)) if sound else ()
+        self._limit = problem.limit
         self.complete = bool(self._models) and len(self._models) == len(suppression.others) and not suppression.starred
         """Whether all models know such a size, so that classes below it need not be judged."""
         self._k = suppression.least if suppression.plain else 0
@@ -50,6 +52,17 @@ class FewRows:
         for model in self._far:
             np.maximum(lost, model.least_lost(classes, share), out=lost)
         return np.where(classes.sizes - lost < self.lasting, classes.sizes, lost)
+
+    def lost_for_good(self, classes: Classes, lost: NDArray[np.float64]) -> None:
+        """Mark in ``lost`` all rows of the classes that models which count groups anew never publish."""
+        for model in self._anew:
+            gone = model.lost_for_good(classes, self._limit)
+            lost[gone] = classes.sizes[gone]
+
+    @property
+    def anew(self) -> bool:
+        """Whether there is such a model."""
+        return bool(self._anew)
 
     def _share(self, gone: int) -> float:
         return gone / max(self._table.rows, 1)
