@@ -30,6 +30,8 @@ class Ruler:
     """Levels of the whole hierarchy above its leaves."""
     continuous: bool
     """Whether sizes are widths."""
+    covered: Reals | None = None
+    """How many rows of the original each label covers, where labels overlap; None where they show them all."""
 
     @classmethod
     def at(cls, hierarchy: Hierarchy, level: int) -> Ruler:

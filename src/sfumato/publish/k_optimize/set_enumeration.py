@@ -18,7 +18,7 @@ from sfumato.publish.k_optimize.cuts import Flags
 from sfumato.publish.k_optimize.depth_first import Search
 from sfumato.publish.k_optimize.nodes import Nodes
 from sfumato.publish.k_optimize.start import finest, start
-from sfumato.publish.labels import recoded_by_column
+from sfumato.publish.labels import drawn_by_column, recoded_by_column
 from sfumato.publish.lattice.reach import described, refuse_models, refuse_unreachable, why_nothing_fits
 from sfumato.publish.problem import Outcome, Problem, Recoded
 
@@ -82,7 +82,7 @@ def _drawn_in(problem: Problem, made: Recoded, groups: Sequence[Ids], suppressed
         values, ids = np.unique(apart, return_inverse=True)
         shown.append(ids.reshape(-1).astype(np.int64))
         counts.append(len(values))
-    return recoded_by_column(problem, shown, counts, "boxes")
+    return drawn_by_column(problem, shown, counts, "boxes")
 
 
 def _effort(search: Search, made: int, loss: float) -> dict[str, int | float | str]:

@@ -129,7 +129,7 @@ class Checker:
         """
         suppression, sizes, limit = self.suppression, found.sizes, self.problem.limit
         if not self.few.complete:
-            classes = self.rollup.classes(found)
+            classes = self.rollup.classes(found, measured=False)
             if self.few.anew and not self.monotone:
                 self.few.lost_for_good(classes, lost)
                 if not self._within(lost) or price.exceeded(lost):

@@ -47,7 +47,7 @@ class Rollup:
     Columns with many values come first, so that what is left to join is little.
     """
 
-    def __init__(self, cells: Classes, hierarchies: tuple[Hierarchy, ...], *, counting: bool) -> None:
+    def __init__(self, cells: Classes, hierarchies: tuple[Hierarchy, ...], *, counting: bool = False) -> None:
         """Start from the cells; ``counting`` says that histograms are asked for at most nodes."""
         self.cells = cells
         self.hierarchies = hierarchies
@@ -93,14 +93,15 @@ class Rollup:
             self._memory.grown(made)
         return {name: made.tallies[name] for name in names}
 
-    def classes(self, made: Frequencies) -> Classes:
-        """The node's classes with all their histograms."""
+    def classes(self, made: Frequencies, *, measured: bool = True) -> Classes:
+        """The node's classes with all their histograms; and with all that metrics add up, unless only models ask."""
         cells = self.cells
         if cells.people is not None:
             merged = cells.merged(made.keys, self._labels(made.levels), self.ids(made), len(made.sizes))
             return replace(merged, wild=self._wild(made.levels), population=self._population(made.levels))
         plain = self._plain(made, np.ones(len(made.sizes), np.bool_), self.tallies(made, cells.tallies))
-        return replace(plain, population=self._population(made.levels))
+        measures = self._measures(made, list(cells.measures)) if measured else {}
+        return replace(plain, measures=measures, population=self._population(made.levels))
 
     def some(self, made: Frequencies, judged: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Classes:
         """Those classes of the node that are ``judged``; histograms know the whole table without what is ``gone``."""
@@ -132,8 +133,6 @@ class Rollup:
     def light(self, made: Frequencies, needs: tuple[str, ...], target: str | None) -> Classes:
         """The node's classes with only what metrics read: sizes, measures and the target's histogram."""
         cells = self.cells
-        wanted = [name for name in needs if name in cells.measures]
-        ids = self.ids(made) if wanted else np.zeros(0, np.int64)
         counted = {target: cells.tally(target)} if target is not None and "target" in needs else {}
         return Classes(
             quasi=cells.quasi,
@@ -141,8 +140,14 @@ class Rollup:
             labels=self._labels(made.levels),
             sizes=made.sizes,
             tallies=self.tallies(made, counted),
-            measures={name: weighed(ids, cells.measures[name], len(made.sizes)) for name in wanted},
+            measures=self._measures(made, [name for name in needs if name in cells.measures]),
         )
+
+    def _measures(self, made: Frequencies, names: list[str]) -> dict[str, NDArray[np.float64]]:
+        if not names:
+            return {}
+        ids = self.ids(made)
+        return {name: weighed(ids, self.cells.measures[name], len(made.sizes)) for name in names}
 
     def _labels(self, levels: Levels) -> tuple[tuple[str, ...], ...]:
         return tuple(h.levels[level].labels for h, level in zip(self.hierarchies, levels, strict=True))
