@@ -36,6 +36,19 @@ class Outcome(StrEnum):
     """No trial could be carried out: there is no rate, not even 0."""
 
 
+_QUANTILES = {0.95: 1.959963984540054, SURE: 3.2905267314919255}
+"""For the usual confidences nothing has to be loaded."""
+
+
+def _quantile(confidence: float) -> float:
+    """How many standard deviations hold so much of the normal distribution around its mean."""
+    if confidence in _QUANTILES:
+        return _QUANTILES[confidence]
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + confidence / 2))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
     """How often something worked, with the interval of Wilson (1927)."""
@@ -86,9 +99,7 @@ class Rate:
             return 0.0, 1.0
         if self.exact:
             return self.value, self.value
-        from scipy.special import ndtri
-
-        z, n, p = float(ndtri(0.5 + self.confidence / 2)), self.trials, self.value
+        z, n, p = _quantile(self.confidence), self.trials, self.value
         middle, spread = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         scale = 1 + z * z / n
         low = max((middle - spread) / scale, 0.0) if self.hits else 0.0  # not a trace of rounding above a limit of 0
