@@ -53,7 +53,7 @@ def most_left(counts: Counts, reference: Shares, reach: float) -> Shares:
         step = np.full(len(x), _NOTHING)
         np.divide(over, slope, out=step, where=slope > 0)
         x = np.where(over > 0, np.minimum(x + step, _NOTHING), x)
-    return np.floor(1.0 / x + _PART)
+    return np.asarray(np.floor(1.0 / x + _PART))
 
 
 def kullback_leibler(shares: Shares, reference: Shares) -> Shares:

@@ -141,7 +141,7 @@ class TCloseness:
         if self.distance in ("variational", "emd-equal"):
             reference = counts / max(int(counts.sum()), 1)
             left = [most_left(block, reference, reach) for _, block in tally.blocks()]
-            return classes.sizes - np.concatenate(left or [np.zeros(0)])
+            return np.asarray(classes.sizes - np.concatenate(left or [np.zeros(0)]), np.float64)
         over = self._distances(classes) - reach
         return np.maximum(over, 0.0) / (1.0 - reach) * classes.sizes
 

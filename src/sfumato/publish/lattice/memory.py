@@ -25,7 +25,7 @@ class Memory:
         self._room = room
         self._kept = [base]
         self._place = {base.levels: 0}
-        self._levels = np.array([base.levels], np.int16).reshape(1, len(base.levels))
+        self._levels = np.array([base.levels], np.int64).reshape(1, len(base.levels))
         self._counts = np.array([len(base.sizes)], np.int64)
         self._used = np.zeros(1, np.int64)
         self._weights = np.zeros(1, np.int64)
@@ -47,7 +47,7 @@ class Memory:
     def smallest(self, levels: Levels, having: Sequence[str] = ()) -> Frequencies:
         """The remembered node with the fewest classes that is as fine as this one or finer, and has some histograms."""
         many = len(self._kept)
-        fits = (self._levels[:many] <= np.array(levels, np.int16)).all(axis=1).nonzero()[0]
+        fits = (self._levels[:many] <= np.array(levels, np.int64)).all(axis=1).nonzero()[0]
         for place in fits[np.argsort(self._counts[fits], kind="stable")].tolist():
             if all(name in self._kept[place].tallies for name in having):
                 return self._touched(place)
