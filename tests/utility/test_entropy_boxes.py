@@ -75,3 +75,46 @@ def test_overlapping_labels_lose_what_they_cover(rows, output):
         columns = cells.quasi
         after, before = (pl.DataFrame(dict(zip(columns, one, strict=True))) for one in (names, leaves))
         assert found == pytest.approx(literal(before, after), abs=1e-9)
+
+
+EVERY = ("mondrian", "local", "hilbert", "k-optimize", "top-down", "bottom-up", "optimal", "greedy")
+
+
+@examples(8)
+@given(
+    rows=st.lists(st.tuples(st.integers(20, 26), st.sampled_from("abcd"), st.booleans()), min_size=6, max_size=24),
+    suppressed=st.sampled_from([0.0, 0.3]),
+)
+@pytest.mark.parametrize("name", EVERY)
+def test_every_algorithm_keeps_entropy_within_its_range(name, rows, suppressed):
+    frame = pl.DataFrame(rows, schema=("age", "city", "kind"), orient="row").with_columns(
+        pl.col("kind").cast(pl.String)
+    )
+    limit = {} if name in ("hilbert", "mondrian", "top-down") else {"max_suppressed": suppressed}
+    plan = sf.Plan.parse(
+        {
+            "columns": {
+                "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [5, 50], "low": 0, "high": 100}},
+                "city": {"role": "quasi", "hierarchy": {"tree": CITIES}},
+                "kind": {"role": "target"},
+            },
+            "privacy": {"k_anonymity": 2},
+            "algorithm": {"name": name, "seed": 1, **limit},
+            "attack": {"run": False},
+        }
+    )
+    assert 0 <= sf.release(plan, frame).utility["entropy"] <= 1
+
+
+@examples(20)
+@given(ages=st.lists(st.integers(20, 40), min_size=4, max_size=24))
+def test_means_keep_entropy_within_its_range(ages):
+    plan = sf.Plan.parse(
+        {
+            "columns": {"age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [50], "low": 0}}},
+            "privacy": {"k_anonymity": 2},
+            "algorithm": {"name": "microaggregation", "seed": 1},
+            "attack": {"run": False},
+        }
+    )
+    assert 0 <= sf.release(plan, pl.DataFrame({"age": ages})).utility["entropy"] <= 1

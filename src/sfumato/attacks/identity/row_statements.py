@@ -66,7 +66,9 @@ class RowStatements:
             unknown |= np.isnan(column.low) if isinstance(column, Numbers) else False
         ids, count = distinct([one.codes for one in spoken], [one.kinds for one in spoken], self.sheet.height)
         more = [self._spoken[name] for name in sided]
-        says, _ = distinct([ids.astype(np.int32), *(one.codes for one in more)], [count, *(one.kinds for one in more)], len(ids))
+        says, _ = distinct(
+            [ids.astype(np.int32), *(one.codes for one in more)], [count, *(one.kinds for one in more)], len(ids)
+        )
         return _Groups(ids=ids, count=count, unknown=unknown, says=says)
 
     def _alone(self, groups: _Groups, sided: list[str], row: int) -> bool:

@@ -12,9 +12,10 @@ from sfumato.publish.k_optimize.cuts import Flags
 from sfumato.publish.k_optimize.leaps import Leaps
 from sfumato.publish.k_optimize.nodes import Node, Nodes
 from sfumato.publish.k_optimize.prices import ClassPrice, IntervalPrice
+from sfumato.publish.k_optimize.start import FEW
 from sfumato.publish.k_optimize.sweep import Swept, sweep
 
-_BEFORE, _BETWEEN = 200, 10
+_BEFORE, _BETWEEN = 20, 2
 """So many nodes are visited before the first leap, and between two."""
 
 
@@ -40,7 +41,8 @@ class Search:
         self._idle = sure and isinstance(nodes.price, ClassPrice)
         self._spoilt = self._idle and requirement.hereditary and not requirement.suppression.starred
         self._free = sure and isinstance(nodes.price, IntervalPrice)
-        self.leaps, self._leap_at = Leaps(nodes, best, work), _BEFORE
+        self.leaps = Leaps(nodes, best, work)
+        self._leap_at: float = _BEFORE if nodes.cuts.count > FEW else np.inf
         self._way: list[_Open] = []
         root = nodes.at(nodes.none(), ~nodes.none())
         self._enter(root, nodes.bound(root), -np.inf)

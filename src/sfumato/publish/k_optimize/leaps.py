@@ -16,7 +16,7 @@ _WORSE = 0.003
 """A set that loses so much more is taken as the place of the next leap."""
 _VAIN = 6
 """After so many leaps in vain the next is from the best set again."""
-_ENOUGH = 1000
+_ENOUGH = 200
 """After so many in vain no more are made."""
 
 

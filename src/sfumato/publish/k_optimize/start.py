@@ -16,7 +16,7 @@ from sfumato.publish.k_optimize.sweep import sweep
 from sfumato.publish.lattice.result import TIE, below
 from sfumato.utility.view import Reals
 
-_FEW = 20
+FEW = 20
 """Over so few cuts the tree is searched faster than pairs of cuts are tried."""
 
 
@@ -28,7 +28,7 @@ def start(nodes: Nodes, best: Best, work: Work) -> None:
     root = nodes.at(nodes.none(), ~nodes.none())
     best.offer(root.head, nodes.loss(root))
     descend(nodes, root, best, work)
-    widths = (1, 2) if nodes.cuts.count > _FEW else (1,)
+    widths = (1, 2) if nodes.cuts.count > FEW else (1,)
     while any(_around(nodes, best, work, taken) for width in widths for taken in _choices(best, width)):
         pass
 
