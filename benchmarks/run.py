@@ -24,6 +24,7 @@ SHORT = (
     "swapping",
     "group_outputs",
     "cube",
+    "histograms",
 )
 LONG = (
     "k_optimize",

@@ -15,7 +15,7 @@ from sfumato.publish.k_optimize.prices import ClassPrice, IntervalPrice
 from sfumato.publish.k_optimize.start import FEW
 from sfumato.publish.k_optimize.sweep import Swept, sweep
 
-_BEFORE, _BETWEEN = 20, 2
+_BEFORE, _BETWEEN = 20, 4
 """So many nodes are visited before the first leap, and between two."""
 
 

@@ -10,7 +10,7 @@ from sfumato.publish.k_optimize.cuts import Flags
 from sfumato.publish.k_optimize.nodes import Nodes
 from sfumato.publish.k_optimize.start import descend
 
-_PARTS = (0.15, 0.3, 0.5)
+_PARTS = (0.15, 0.3, 0.6, 1.0)
 """How much of the best set is taken back, where not whole columns are."""
 _WORSE = 0.003
 """A set that loses so much more is taken as the place of the next leap."""
@@ -51,8 +51,7 @@ class Leaps:
         taken = self._taken(self._here)
         kept = self._here & ~taken
         tail = ~kept & ~(taken & (self._draws.random(len(kept)) < 0.5))
-        draws = self._draws if self.made % 2 else None
-        near = descend(self._nodes, self._nodes.at(kept, tail), self._best, self._work, draws=draws)
+        near = descend(self._nodes, self._nodes.at(kept, tail), self._best, self._work, draws=self._draws)
         found = descend(self._nodes, self._nodes.at(near, ~near), self._best, self._work)
         better = self._best.loss < known
         self._vain, self._since = (0, 0) if better else (self._vain + 1, self._since + 1)

@@ -116,7 +116,7 @@ def descend(
 
 def _blurred(promised: Reals, value: float, draws: np.random.Generator) -> Reals:
     """The losses as if each cut gained only a random part; those that gain nothing as they are."""
-    part = draws.random(len(promised))
+    part = 1.0 - 0.5 * draws.random(len(promised))
     gains = np.isfinite(promised) & (promised < value) & np.isfinite(value)
     blurred = promised.copy()
     blurred[gains] = value - (value - promised[gains]) * part[gains]
