@@ -25,6 +25,7 @@ SHORT = (
     "group_outputs",
     "cube",
     "matching",
+    "histograms",
 )
 LONG = (
     "k_optimize",

@@ -235,5 +235,7 @@ def test_removed_rows_may_have_diluted_others_that_they_matched():
     found = optimal(problem, Work())
     checker = Checker(problem)
     node = checker.rollup.at(found.levels)
-    shown = checker.rollup.classes(node).take(~np.isin(np.arange(len(node.sizes)), node.ids[found.suppressed]))
+    shown = checker.rollup.classes(node).take(
+        ~np.isin(np.arange(len(node.sizes)), checker.rollup.ids(node)[found.suppressed])
+    )
     assert judge(problem.models[0], shown, "strict").holds

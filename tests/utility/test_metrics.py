@@ -45,7 +45,7 @@ def views(quasi, target, hidden_classes):
         hidden = np.array([(i * 7 + 3) % 5 < hidden_classes for i in range(classes.count)], bool)
         rulers = tuple(Ruler.at(h, n) for h, n in zip(hierarchies, levels, strict=True))
         view = View(classes=classes, suppressed=hidden, rulers=rulers, target="y")
-        row_class = node.ids[made.row_cell]
+        row_class = rollup.ids(node)[made.row_cell]
         literal = brute.Published(
             rows=rows,
             paths=[

@@ -130,15 +130,16 @@ class Classes(Brief):
 
     def take(self, kept: NDArray[np.bool_]) -> Classes:
         """Only the classes marked in ``kept``; each tally keeps the original distribution that it was given."""
-        ids = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int64)
-        count = int(kept.sum())
+        people = self.people
+        if people is not None:
+            people = people.moved(np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int64))
         return replace(
             self,
             keys=self.keys[:, kept],
             sizes=self.sizes[kept],
-            tallies={name: tally.merged(ids, count) for name, tally in self.tallies.items()},
+            tallies={name: tally.take(kept) for name, tally in self.tallies.items()},
             measures={name: w[kept] for name, w in self.measures.items()},
-            people=None if self.people is None else self.people.moved(ids),
+            people=people,
         )
 
     def starred(self, hidden: NDArray[np.bool_]) -> Classes:

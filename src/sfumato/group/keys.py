@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int64]
 _MOST = 2**62
 _DENSE = 2**22
-_SMALL = 2**8
-"""Combinations are marked in a table where there are at most so many, or few for each key; sorting is quicker else."""
+"""The most places of an array that marks the keys that occur."""
+_SPARSE = 12
+"""As many places for each key; with more, a sort is faster."""
 
 
 def distinct(columns: Sequence[NDArray[np.int32]], radices: Sequence[int], length: int) -> tuple[Ids, int]:
@@ -46,13 +47,21 @@ def distinct_lifted(
 
 
 def _compact(keys: Ids, space: int) -> tuple[Ids, int]:
-    if space <= min(_DENSE, max(_SMALL, 8 * len(keys))):
-        seen = np.zeros(space, bool)
+    """Number the keys by their rank: marked in an array where their space is small, else sorted."""
+    if space <= min(_DENSE, _SPARSE * len(keys) + 64):
+        seen = np.zeros(space, np.bool_)
         seen[keys] = True
-        numbers = np.cumsum(seen, dtype=np.int64) - 1
-        return numbers[keys], int(numbers[-1]) + 1 if space else 0
-    found, ids = np.unique(keys, return_inverse=True)
-    return ids.reshape(-1), len(found)
+        places = np.flatnonzero(seen)
+        numbers = np.empty(space, np.int64)
+        numbers[places] = np.arange(len(places))
+        return numbers[keys], len(places)
+    order = np.argsort(keys)
+    keys = keys[order]
+    new = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    ids = np.empty(len(keys), np.int64)
+    ids[order] = np.cumsum(new) - 1
+    return ids, int(np.count_nonzero(new))
 
 
 def numbered(keys: Ids, space: int) -> tuple[Ids, int]:

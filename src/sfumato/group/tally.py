@@ -13,6 +13,8 @@ from sfumato.group.keys import Ids, distinct, representatives, total
 
 Counts = NDArray[np.int64]
 _BLOCK = 2**21
+_ROOM = 16
+"""Histograms are joined densely where they have at most so many places for each entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -64,17 +66,33 @@ class Tally(Brief):
 
     def merged(self, ids: Ids, classes: int) -> Tally:
         """The tally of coarser classes; ``ids`` says where each class goes, -1 drops it."""
-        owners = ids[self.owners]
-        kept = owners >= 0
-        owners, codes, counts = owners[kept], self.codes[kept], self.counts[kept]
-        entry, entries = distinct((owners.astype(np.int32), codes), (max(classes, 1), len(self.values)), len(owners))
+        owners, codes, counts = ids[self.owners], self.codes, self.counts
+        if len(owners) and owners.min() < 0:
+            kept = owners >= 0
+            owners, codes, counts = owners[kept], codes[kept], counts[kept]
+        width = max(len(self.values), 1)
+        if classes * width <= _ROOM * len(owners):
+            dense = np.bincount(owners * width + codes, weights=counts, minlength=classes * width)
+            place = np.flatnonzero(dense > 0)
+            owners = place // width
+            codes, counts = (place - owners * width).astype(np.int32), dense[place].astype(np.int64)
+            return replace(self, owners=owners, codes=codes, counts=counts, classes=classes)
+        entry, entries = distinct((owners.astype(np.int32), codes), (max(classes, 1), width), len(owners))
         place = representatives(entry, entries)
         return replace(
+            self, owners=owners[place], codes=codes[place], counts=total(entry, counts, entries), classes=classes
+        )
+
+    def take(self, kept: NDArray[np.bool_]) -> Tally:
+        """The tally of the classes that are marked, numbered anew in their order."""
+        mine = kept[self.owners]
+        numbers = np.cumsum(kept) - 1
+        return replace(
             self,
-            owners=owners[place],
-            codes=codes[place],
-            counts=total(entry, counts, entries),
-            classes=classes,
+            owners=numbers[self.owners[mine]],
+            codes=self.codes[mine],
+            counts=self.counts[mine],
+            classes=int(np.count_nonzero(kept)),
         )
 
     def missing_as(self, code: int) -> Tally:

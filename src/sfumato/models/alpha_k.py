@@ -75,6 +75,10 @@ class AlphaKAnonymity:
             holds=False, reached=by_share.reached, limit=self.alpha, sense="at most", failing=both, note=note
         )
 
+    def least_rows(self, table: Classes, gone: float) -> int:
+        """Fewer than ``k`` rows fail."""
+        return self.k
+
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
         verdict = self.check(one_class(table))

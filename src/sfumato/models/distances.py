@@ -16,6 +16,12 @@ from sfumato.ground.errors import DataError, listed
 from sfumato.group.tally import Counts, Tally
 
 Shares = NDArray[np.float64]
+_STEPS = 3
+"""More steps bring little."""
+_NOTHING = 1e12
+"""One over less than any row."""
+_PART = 1e-6
+"""Rows are whole: less than one that lacks so little is rounding."""
 
 
 def variational(shares: Shares, reference: Shares) -> Shares:
@@ -25,6 +31,29 @@ def variational(shares: Shares, reference: Shares) -> Shares:
     [0.5]
     """
     return np.asarray(np.abs(shares - reference).sum(axis=1) / 2)
+
+
+def most_left(counts: Counts, reference: Shares, reach: float) -> Shares:
+    """The most rows of each class that can be left so that half the sum of differences is at most ``reach``.
+
+    How: of s rows at most c_v can have the value v, so together they lack at least sum (q_v - c_v / s)+. That is convex
+        and falling in x = 1 / s. From the class itself on, each Newton step stays below the x where it is ``reach``,
+        so the rows are never too few. Steps end where the values that are lacking do not change, or after a few.
+
+    >>> most_left(np.array([[6, 2], [4, 0]]), np.array([0.5, 0.5]), 0.1).round(4).tolist()
+    [5.0, 0.0]
+    """
+    held = counts.astype(np.float64)
+    x = 1.0 / np.maximum(held.sum(axis=1), 1)
+    for _ in range(_STEPS):
+        lack = reference - held * x[:, None]
+        lacking = lack > 0
+        over = np.einsum("ij,ij->i", lack, lacking) - reach
+        slope = np.einsum("ij,ij->i", held, lacking)
+        step = np.full(len(x), _NOTHING)
+        np.divide(over, slope, out=step, where=slope > 0)
+        x = np.where(over > 0, np.minimum(x + step, _NOTHING), x)
+    return np.asarray(np.floor(1.0 / x + _PART))
 
 
 def kullback_leibler(shares: Shares, reference: Shares) -> Shares:

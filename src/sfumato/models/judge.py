@@ -25,8 +25,12 @@ def judge(model: Model, classes: Classes, reading: Reading) -> Verdict:
     counted = classes.by_people()
     if reading == "value":
         return model.check(counted)
-    worst = _worst_case(model, as_wildcards(classes) if _adds(model, classes, reading) else counted)
-    return worse(model.check(counted), worst) if reading == "strict" else worst
+    read = as_wildcards(classes) if _adds(model, classes, reading) else counted
+    if reading == "wildcard":
+        return _worst_case(model, read)
+    own = model.check(counted)
+    worst = _worst_case(model, read, counted, own)
+    return own if worst is own else worse(own, worst)
 
 
 def worse(one: Verdict, other: Verdict) -> Verdict:
@@ -47,13 +51,18 @@ def _adds(model: Model, classes: Classes, reading: Reading) -> bool:
     return has_wildcards(classes)
 
 
-def _worst_case(model: Model, classes: Classes) -> Verdict:
+def _worst_case(
+    model: Model, classes: Classes, judged: Classes | None = None, before: Verdict | None = None
+) -> Verdict:
+    """The worst verdict over what missing values may be; ``judged`` was judged ``before`` and is not judged again."""
     verdict: Verdict | None = None
     guards = getattr(model, "guard_column", None)
     for column in model.columns:
         if column == guards:  # who states no wish has none; that is not an unknown value
             continue
         for possible in resolved(classes, column):
-            found = model.check(possible)
+            found = before if before is not None and possible is judged else model.check(possible)
             verdict = found if verdict is None else worse(verdict, found)
-    return model.check(classes) if verdict is None else verdict
+    if verdict is not None:
+        return verdict
+    return before if before is not None and classes is judged else model.check(classes)

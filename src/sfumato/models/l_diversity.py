@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,9 @@ from sfumato.group.keys import total
 from sfumato.group.tally import Tally
 from sfumato.models.laws import explained, top_counts
 from sfumato.models.verdict import Verdict, one_class
+
+_ROUNDING = 1e-9
+"""Far above what rounding does to a share, far below what one row does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,10 @@ class DistinctLDiversity:
         tally = classes.tally(self.column)
         return Verdict.of(np.bincount(tally.owners, minlength=classes.count), self.l, "at least")
 
+    def least_rows(self, table: Classes, gone: float) -> int:
+        """So many values need as many rows."""
+        return self.l
+
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
         found = f"{{}} different values of {self.column!r}"
@@ -107,6 +115,10 @@ class EntropyLDiversity:
         share = tally.counts / classes.sizes[tally.owners]
         entropy = -np.bincount(tally.owners, weights=share * np.log(share), minlength=classes.count)
         return Verdict.of(np.exp(entropy), self.l, "at least")
+
+    def least_rows(self, table: Classes, gone: float) -> int:
+        """So many values need as many rows."""
+        return _whole(self.l)
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
@@ -158,6 +170,10 @@ class RecursiveLDiversity:
         np.divide(top_counts(tally), tail, out=ratio, where=tail > 0)
         return Verdict.of(ratio, self.c, "below")
 
+    def least_rows(self, table: Classes, gone: float) -> int:
+        """Without ``l`` values there is no tail."""
+        return self.l
+
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
         asked = f"recursive c = {self.c:g}, l = {self.l}"
@@ -202,10 +218,24 @@ class SimpleLDiversity:
         """Judge each class by the share of its most frequent value."""
         return Verdict.of(top_counts(classes.tally(self.column)) / classes.sizes, 1 / self.l, "at most")
 
+    def least_rows(self, table: Classes, gone: float) -> int:
+        """In fewer rows one is a larger share."""
+        return _whole(self.l)
+
+    def least_lost(self, classes: Classes, gone: float) -> NDArray[np.float64]:
+        """Rows of the most frequent value must go until it has a share of 1 / ``l``."""
+        over = self.l * top_counts(classes.tally(self.column)) - classes.sizes * (1 + _ROUNDING)
+        return np.maximum(over, 0.0) / max(self.l - 1, _ROUNDING)
+
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
         found = f"a value of {self.column!r} with share {{}}"
         return explained(self.check(one_class(table)), asked=f"simple l = {self.l:g}", found=found)
+
+
+def _whole(l: float) -> int:
+    """The fewest rows that have ``l`` equally frequent values, within rounding."""
+    return ceil(l - _ROUNDING)
 
 
 def _tails(tally: Tally, l: int) -> NDArray[np.int64]:

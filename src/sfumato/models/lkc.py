@@ -15,17 +15,19 @@ from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.group.itemsets import Itemsets, known_sets, violating
-from sfumato.group.keys import Ids
+from sfumato.group.keys import Ids, total
 from sfumato.group.subsets import subsets
 from sfumato.group.transactions import Transactions
 from sfumato.models.item_model import extremes, numbered
-from sfumato.models.laws import absent_note, absent_values, explained, surest, texts
+from sfumato.models.laws import absent_note, absent_values, explained, named, surest, texts
 from sfumato.models.verdict import Verdict, one_class, stands
 
 MOST_CHOICES = 50_000
 """More choices of columns are not counted."""
 MOST_COUNTED = 2_000_000_000
 """Nor are more classes in all choices together."""
+MOST_DENSE = 2**22
+"""The most numbers of a histogram of groups that is held densely."""
 CERTAIN = 1.0
 """The confidence that bounds nothing: what ``c`` is where a plan does not say it."""
 
@@ -90,12 +92,32 @@ class LKCPrivacy:
         small = np.zeros(classes.count, np.bool_)
         sure = np.zeros(classes.count, np.bool_)
         fewest, most = float(classes.rows), 0.0
+        shares = _Shares(classes, self.column, self.values)
         for ids, count in _knowledge(classes, self.l):
-            rows, share = surest(classes, self.column, self.values, ids, count)
+            rows, share = shares.of(ids, count)
             small |= (rows < self.k)[ids]
             sure |= ~stands(share, self.c, "at most")[ids]
             fewest, most = min(fewest, rows.min()), max(most, share.max())
         return self._verdict(small, sure, float(fewest), float(most), absent_note(tally, self.values))
+
+    def lost_for_good(self, classes: Classes, most: int) -> NDArray[np.bool_]:
+        """The classes that fail under all finer labels too, by sizes alone; stops at more than ``most`` rows.
+
+        A group smaller than ``k`` has no larger parts, and taking rows out makes none larger. So its classes are lost,
+        then groups that are too small without them, and so on. Fewer columns than ``l`` make larger groups.
+        """
+        self._refuse_many(classes)
+        lost = np.zeros(classes.count, np.bool_)
+        before, now = -1, 0
+        while before < now <= most:
+            before = now
+            for _, ids, count in subsets(classes, min(self.l, len(classes.quasi))):
+                rows = np.bincount(ids, weights=classes.sizes * ~lost, minlength=count)
+                lost |= (rows < self.k)[ids]
+                now = int(classes.sizes[lost].sum())
+                if now > most:
+                    break
+        return lost
 
     @property
     def generalizes(self) -> bool:
@@ -160,6 +182,28 @@ class LKCPrivacy:
         sense: Literal["at least", "at most"] = "at least" if sized else "at most"
         reached, limit = (fewest, float(self.k)) if sized else (surest, float(self.c))
         return Verdict(holds=not len(failing), reached=reached, limit=limit, sense=sense, failing=failing, note=note)
+
+
+class _Shares:
+    """The sizes of groups of classes and the largest share of a named value in each, for one grouping after another."""
+
+    def __init__(self, classes: Classes, column: str, values: tuple[str, ...]) -> None:
+        """Number the named values that occur; where people count, each grouping is counted anew."""
+        self._classes, self._column, self._values = classes, column, values
+        tally = named(classes.tally(column), values)
+        used, codes = np.unique(tally.codes, return_inverse=True)
+        self._width = max(len(used), 1)
+        self._owners, self._codes, self._counts = tally.owners, codes.reshape(-1), tally.counts
+        self._dense = not classes.per_person and classes.count * self._width <= MOST_DENSE
+
+    def of(self, ids: Ids, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The figures of one grouping."""
+        if not self._dense:
+            return surest(self._classes, self._column, self._values, ids, count)
+        rows = total(ids, self._classes.sizes, count)
+        place = ids[self._owners] * self._width + self._codes
+        held = np.bincount(place, weights=self._counts, minlength=count * self._width)
+        return rows, held.reshape(count, self._width).max(axis=1) / rows
 
 
 def _knowledge(classes: Classes, l: int) -> Iterator[tuple[Ids, int]]:

@@ -21,6 +21,7 @@ from sfumato.models.distances import (
     emd_hierarchical,
     emd_ordered,
     kullback_leibler,
+    most_left,
     node_levels,
     variational,
 )
@@ -29,6 +30,8 @@ from sfumato.models.verdict import Verdict, one_class
 
 Distance = Literal["variational", "kl", "emd-equal", "emd-ordered", "emd-hierarchical", "emd-matrix"]
 Reference = Literal["released", "original"]
+_ROUNDING = 1e-9
+"""Far above what rounding does to a distance, far below what it matters for."""
 _Measure = Callable[[Shares, Shares], Shares]
 
 
@@ -100,14 +103,54 @@ class TCloseness:
 
     def check(self, classes: Classes) -> Verdict:
         """Judge each class by its distance."""
-        tally = classes.tally(self.column)
-        original = self.reference == "original"
-        counts = tally.original if original and tally.original is not None else tally.overall
-        tally, counts, measure = self._arranged(tally, counts)
+        note = "reference: original table" if self.reference == "original" else "reference: released rows"
+        return Verdict.of(self._distances(classes), self.t, "at most", note=note)
+
+    def _distances(self, classes: Classes) -> Shares:
+        tally, counts, measure = self._arranged(*self._compared(classes))
         reference = counts / max(int(counts.sum()), 1)
         found = [measure(block / block.sum(axis=1, keepdims=True), reference) for _, block in tally.blocks()]
-        note = "reference: original table" if original else "reference: released rows"
-        return Verdict.of(np.concatenate(found or [np.zeros(0)]), self.t, "at most", note=note)
+        return np.concatenate(found or [np.zeros(0)])
+
+    def _compared(self, classes: Classes) -> tuple[Tally, Counts]:
+        """The histogram, and the counts that it is compared with."""
+        tally = classes.tally(self.column)
+        if self.reference == "original" and tally.original is not None:
+            return tally, tally.original
+        return tally, tally.overall
+
+    def least_rows(self, table: Classes, gone: float) -> int:
+        """Some rows have no more values than rows, and miss what the other values have in the reference.
+
+        Half the sum of differences is at least the share of the values that a class lacks. Where rows were taken out,
+        the reference is at most their share away from the original table's. Other distances may be small all the same.
+        """
+        if self.distance not in ("variational", "emd-equal"):
+            return 1
+        _, counts = self._compared(table)
+        shares = np.sort(counts / max(int(counts.sum()), 1))[::-1]
+        return int(np.count_nonzero(1.0 - np.cumsum(shares) > self._reach(gone))) + 1
+
+    def least_lost(self, classes: Classes, gone: float) -> Shares:
+        """With a share x of a class gone, its distance is at most that of the rest, weighed with 1 - x, and x.
+
+        This is so for distances of at most 1, which are convex. Where differences alone count, values of which a class
+        has too few tell more: see ``most_left``.
+        """
+        reach = self._reach(gone)
+        if self.distance in ("kl", "emd-matrix") or reach >= 1:
+            return np.zeros(classes.count)
+        tally, counts = self._compared(classes)
+        if self.distance in ("variational", "emd-equal"):
+            reference = counts / max(int(counts.sum()), 1)
+            left = [most_left(block, reference, reach) for _, block in tally.blocks()]
+            return np.asarray(classes.sizes - np.concatenate(left or [np.zeros(0)]), np.float64)
+        over = self._distances(classes) - reach
+        return np.maximum(over, 0.0) / (1.0 - reach) * classes.sizes
+
+    def _reach(self, gone: float) -> float:
+        """How far a class that passes can be from the reference as it is before rows are taken out."""
+        return self.t + _ROUNDING + (0.0 if self.reference == "original" else gone)
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,33 @@ class Model(Protocol):
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one single class, the coarsest release there is, with a note that explains a failure."""
+
+
+@runtime_checkable
+class LeastRows(Protocol):
+    """A model that judges each class by its own rows, and the table's counts at most, and refuses classes with few."""
+
+    def least_rows(self, table: Classes, gone: float) -> int:
+        """No class with fewer rows passes, whatever they are, when any share of rows up to ``gone`` was taken out."""
+
+
+@runtime_checkable
+class LeastLost(Protocol):
+    """A model that tells of a class that fails how much of it must go, however it is parted."""
+
+    def least_lost(self, classes: Classes, gone: float) -> NDArray[np.float64]:
+        """Of each class so many rows at least lie in parts that fail, when a share up to ``gone`` was taken out before.
+
+        By merging: the parts that pass are a class that passes, and no class that passes is nearer to the whole.
+        """
+
+
+@runtime_checkable
+class LostForGood(Protocol):
+    """A model that counts groups anew, and knows classes that no finer labels and no removal of others can save."""
+
+    def lost_for_good(self, classes: Classes, most: int) -> NDArray[np.bool_]:
+        """Which classes fail under all finer labels too; may stop when they have more than ``most`` rows."""
 
 
 def one_class(classes: Classes) -> Classes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -32,15 +33,23 @@ def recoded(problem: Problem, groups: Ids, count: int, output: Output = "hierarc
 
 
 def recoded_by_column(problem: Problem, groups: Sequence[Ids], counts: Sequence[int], output: Output) -> Recoded:
-    """Every cell under the labels of its groups, of which each column has its own: equal values show equal labels."""
+    """Every cell under the labels of its groups, of which each column has its own: equal values show equal labels.
+
+    So a label covers the rows that show it, and its ruler need not say how many.
+    """
+    made = drawn_by_column(problem, groups, counts, output)
+    return replace(made, rulers=tuple(replace(ruler, covered=None) for ruler in made.rulers))
+
+
+def drawn_by_column(problem: Problem, groups: Sequence[Ids], counts: Sequence[int], output: Output) -> Recoded:
+    """The same where some of the rows with equal values are in another group: labels may overlap."""
     parts = [_part(problem, c, mine, many, output) for c, (mine, many) in enumerate(zip(groups, counts, strict=True))]
     return _together(problem, parts)
 
 
 def levelled(problem: Problem, levels: NDArray[np.int64]) -> Recoded:
     """Every cell under its label of the level that is told for it (columns x cells)."""
-    pairs = zip(problem.hierarchies, problem.cells.keys, levels, strict=True)
-    return _together(problem, [_levels(hierarchy, codes, level) for hierarchy, codes, level in pairs])
+    return _together(problem, [_levels(problem, column, level) for column, level in enumerate(levels)])
 
 
 def _together(problem: Problem, parts: Sequence[_Labels]) -> Recoded:
@@ -75,31 +84,46 @@ def climbed(hierarchy: Hierarchy, size: float) -> float:
 class _Labels:
     """The labels of one column as they are met: each word once, with the largest size it was met with."""
 
-    def __init__(self, hierarchy: Hierarchy, cells: int, form: Form = "levels") -> None:
-        self.hierarchy, self.form = hierarchy, form
-        self.places = np.zeros(cells, np.int32)
+    def __init__(self, problem: Problem, column: int, form: Form = "levels") -> None:
+        self.hierarchy, self.form = problem.hierarchies[column], form
+        codes = problem.cells.keys[column]
+        self.rows = np.bincount(codes, weights=problem.cells.sizes, minlength=len(self.hierarchy.levels[0].labels))
+        """How many rows have each value."""
+        self.places = np.zeros(len(codes), np.int32)
         self.index: dict[str, int] = {}
         self.sizes: list[float] = []
         self.steps: list[float] = []
+        self.covered: list[float] = []
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.index)
 
-    def place(self, name: str, size: float, step: float) -> int:
-        """The number of a label; a word that comes back with another size keeps the larger one."""
+    def place(self, name: str, size: float, step: float, covered: float) -> int:
+        """The number of a label over so many rows; a word that comes back with another size keeps the larger one."""
         if name not in self.index:
             self.index[name] = len(self.index)
             self.sizes.append(size)
             self.steps.append(step)
+            self.covered.append(covered)
         found = self.index[name]
         self.sizes[found] = max(self.sizes[found], size)
         self.steps[found] = max(self.steps[found], step)
+        self.covered[found] = max(self.covered[found], covered)
         return found
 
-    def share(self, name: str, size: float) -> int:
+    def share(self, name: str, size: float, covered: float) -> int:
         """The number of a label that is no hierarchy value: it lies as high as its share of the domain says."""
-        return self.place(name, size, climbed(self.hierarchy, size))
+        return self.place(name, size, climbed(self.hierarchy, size), covered)
+
+    def value(self, code: int) -> int:
+        """The number of a value that stands for itself."""
+        leaf = 0.0 if self.hierarchy.continuous else 1.0
+        return self.place(self.hierarchy.levels[0].labels[code], leaf, 0.0, float(self.rows[code]))
+
+    def top(self) -> int:
+        """The number of the label that tells nothing."""
+        return self.place(TOP, self.hierarchy.total, float(self.hierarchy.height), float(self.rows.sum()))
 
     def ruler(self) -> Ruler:
         return Ruler(
@@ -108,6 +132,7 @@ class _Labels:
             total=self.hierarchy.total,
             height=self.hierarchy.height,
             continuous=self.hierarchy.continuous,
+            covered=np.array(self.covered),
         )
 
 
@@ -115,28 +140,30 @@ def _part(problem: Problem, column: int, groups: Ids, count: int, output: Output
     hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
     numbers = problem.number(column)
     if output == "hierarchy" or (output == "means" and numbers is None):
-        return _levels(hierarchy, codes, lowest(hierarchy, codes, groups, count)[groups])
+        return _levels(problem, column, lowest(hierarchy, codes, groups, count)[groups])
     if output == "distributions":
         return _distributions(problem, column, groups, count)
     if numbers is None:
-        return _sets(hierarchy, codes, groups, count)
+        return _sets(problem, column, groups, count)
     if output == "boxes":
-        return _ranges(hierarchy, codes, groups, count, numbers, _between(hierarchy))
+        return _ranges(problem, column, groups, count, _between(hierarchy))
     means = weighed(groups, numbers[codes] * problem.cells.sizes, count) / total(groups, problem.cells.sizes, count)
-    return _ranges(hierarchy, codes, groups, count, numbers, lambda group, low, high: f"{means[group]:.6g}", "means")
+    return _ranges(problem, column, groups, count, lambda group, low, high: f"{means[group]:.6g}", "means")
 
 
-def _levels(hierarchy: Hierarchy, codes: Codes, level: NDArray[np.int64]) -> _Labels:
+def _levels(problem: Problem, column: int, level: NDArray[np.int64]) -> _Labels:
     """Hierarchy values; equal words of two levels are kept apart."""
-    made = _Labels(hierarchy, len(codes))
+    hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
+    made = _Labels(problem, column)
     for number, here in enumerate(hierarchy.levels):
         cells = np.flatnonzero(level == number)
         table = np.zeros(len(here.labels), np.int32)
+        covered = np.bincount(here.parent, weights=made.rows, minlength=len(here.labels))
         for code in np.unique(here.parent[codes[cells]]):
             name, size = here.labels[code], float(here.sizes[code])
             if name in made.index and made.sizes[made.index[name]] != size:
                 name = f"{name} (level {number})"
-            table[code] = made.place(name, size, float(number))
+            table[code] = made.place(name, size, float(number), float(covered[code]))
         made.places[cells] = table[here.parent[codes[cells]]]
     return made
 
@@ -147,23 +174,24 @@ def _between(hierarchy: Hierarchy) -> Callable[[int, int, int], str]:
 
 
 def _ranges(
-    hierarchy: Hierarchy,
-    codes: Codes,
+    problem: Problem,
+    column: int,
     groups: Ids,
     count: int,
-    numbers: Reals,
     name: Callable[[int, int, int], str],
     form: Form = "boxes",
 ) -> _Labels:
     """One label per group of numbers, as wide as from its smallest to its largest."""
-    made = _Labels(hierarchy, len(codes), form)
+    hierarchy, codes, numbers = problem.hierarchies[column], problem.cells.keys[column], problem.number(column)
+    assert numbers is not None
+    made = _Labels(problem, column, form)
     order = np.argsort(numbers, kind="stable").astype(np.int32)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     low, high = np.full(count, len(order)), np.full(count, -1)
     np.minimum.at(low, groups, rank[codes])
     np.maximum.at(high, groups, rank[codes])
-    widths = spans(hierarchy, numbers)
+    widths, below = spans(hierarchy, numbers), np.append(0.0, made.rows[order].cumsum())
     absent = np.full(count, 0)
     if hierarchy.missing is not None:
         absent = total(groups, (codes == hierarchy.missing).astype(np.int64), count)
@@ -174,11 +202,12 @@ def _ranges(
     for kind, group in enumerate(representatives(alike, kinds)):
         first, last = int(order[low[group]]), int(order[high[group]])
         if mixed[group]:
-            table[kind] = made.place(TOP, hierarchy.total, float(hierarchy.height))
+            table[kind] = made.top()
         elif first == last:
-            table[kind] = made.place(hierarchy.levels[0].labels[first], 0.0 if hierarchy.continuous else 1.0, 0.0)
+            table[kind] = made.value(first)
         else:
-            table[kind] = made.share(name(int(group), first, last), widths(first, last))
+            covered = float(below[high[group] + 1] - below[low[group]])
+            table[kind] = made.share(name(int(group), first, last), widths(first, last), covered)
     made.places = table[alike[groups]]
     return made
 
@@ -189,9 +218,10 @@ def _alike(low: Ids, high: Ids, mixed: NDArray[np.bool_]) -> tuple[Ids, int]:
     return distinct(keys, (int(low.max(initial=0)) + 1, int(high.max(initial=0)) + 1, 2), len(low))
 
 
-def _sets(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> _Labels:
+def _sets(problem: Problem, column: int, groups: Ids, count: int) -> _Labels:
     """The set of a group's values; the hierarchy's own word where there is one for just this set."""
-    made = _Labels(hierarchy, len(codes), "boxes")
+    hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
+    made = _Labels(problem, column, "boxes")
     values = len(hierarchy.levels[0].labels)
     ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), values), len(codes))
     place = representatives(ids, pairs)
@@ -201,11 +231,13 @@ def _sets(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> _Label
     for group, part in enumerate(np.split(held, np.searchsorted(owners, np.arange(1, count)))):
         chosen = tuple(int(code) for code in part)
         if len(chosen) > 1 and (hierarchy.missing in chosen or len(chosen) == values):
-            table[group] = made.place(TOP, hierarchy.total, float(hierarchy.height))
+            table[group] = made.top()
             continue
         text = ", ".join(hierarchy.levels[0].labels[code] for code in chosen)
         name = words.get(chosen) or ("{" + text + "}" if len(chosen) > 1 else text)
-        table[group] = made.share(name, float(len(chosen))) if len(chosen) > 1 else made.place(name, 1.0, 0.0)
+        covered = float(made.rows[list(chosen)].sum())
+        single = len(chosen) == 1
+        table[group] = made.place(name, 1.0, 0.0, covered) if single else made.share(name, float(len(chosen)), covered)
     made.places = table[groups]
     return made
 
@@ -213,7 +245,7 @@ def _sets(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> _Label
 def _distributions(problem: Problem, column: int, groups: Ids, count: int) -> _Labels:
     """How many rows of a group have each value; the label is as large as that many values, or as their range."""
     hierarchy, codes, numbers = problem.hierarchies[column], problem.cells.keys[column], problem.number(column)
-    made = _Labels(hierarchy, len(codes), "distributions")
+    made = _Labels(problem, column, "distributions")
     names = hierarchy.levels[0].labels
     ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), len(names)), len(codes))
     place, rows = representatives(ids, pairs), total(ids, problem.cells.sizes, pairs)
@@ -223,15 +255,16 @@ def _distributions(problem: Problem, column: int, groups: Ids, count: int) -> _L
     for group, (part, many) in enumerate(zip(np.split(codes[place], cuts), np.split(rows, cuts), strict=True)):
         told = written_distribution({names[code]: int(n) for code, n in zip(part, many, strict=True)})
         if len(part) == 1:
-            table[group] = made.place(names[part[0]], 0.0 if hierarchy.continuous else 1.0, 0.0)
+            table[group] = made.value(int(part[0]))
         elif hierarchy.missing in part:
-            table[group] = made.place(TOP, hierarchy.total, float(hierarchy.height))
+            table[group] = made.top()
         elif len(told) > LONGEST:
             level = hierarchy.levels[coarse[group]]
             node = int(level.parent[part[0]])
-            table[group] = made.share(level.labels[node], float(level.sizes[node]))
+            covered = float(made.rows[level.parent == node].sum())
+            table[group] = made.share(level.labels[node], float(level.sizes[node]), covered)
         else:
-            table[group] = made.share(told, _extent(hierarchy, numbers, part))
+            table[group] = made.share(told, _extent(hierarchy, numbers, part), float(made.rows[part].sum()))
     made.places = table[groups]
     return made
 

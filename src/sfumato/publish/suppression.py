@@ -36,8 +36,11 @@ class Suppression:
         """The classes that fail whatever else is in the table: those smaller than k, where each is judged alone."""
         return sizes < self.least if self.plain else np.zeros(len(sizes), np.bool_)
 
-    def hide(self, classes: Classes, hidden: NDArray[np.bool_]) -> tuple[bool, NDArray[np.bool_]]:
-        """Take out failing classes until none is left; tells whether that stays within the limit."""
+    def hide(self, classes: Classes, hidden: NDArray[np.bool_], spent: int = 0) -> tuple[bool, NDArray[np.bool_]]:
+        """Take out failing classes until none is left; tells whether that stays within the limit.
+
+        ``spent`` rows are taken out already that are not among the classes.
+        """
         models = self.others if self.plain else self.problem.models
         hidden = hidden.copy()
         while True:
@@ -45,16 +48,16 @@ class Suppression:
             if not len(left):
                 return False, hidden
             shown = classes.take(~hidden) if len(left) < classes.count else classes
-            failing = self._failing(shown, models)
+            failing = self.failing(shown, models)
             hidden[left[failing]] = True
-            if classes.weight(hidden) > self.problem.limit:
+            if spent + classes.weight(hidden) > self.problem.limit:
                 return False, hidden
             if not len(failing):
                 return self._star_passes(classes, hidden), hidden
             if self.plain:
                 models = tuple(m for m in models if not m.kept_by_removal)
 
-    def _failing(self, shown: Classes, models: tuple[Model, ...]) -> NDArray[np.int64]:
+    def failing(self, shown: Classes, models: tuple[Model, ...]) -> NDArray[np.int64]:
         """Every class that some model refuses; stops early when that is already too much."""
         failing = np.zeros(0, np.int64)
         for model in models:

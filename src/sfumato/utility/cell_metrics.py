@@ -40,7 +40,7 @@ class _CellMetric:
         rows = max(int(sizes.sum()), 1)
         floor = float(sizes @ per_row) / rows
         extra = float(sizes[view.suppressed] @ (1.0 - per_row[view.suppressed])) / rows
-        return Loss(value=floor + extra, coarser=floor, surcharge=extra)
+        return Loss(value=floor + extra, coarser=floor, surcharge=extra, rates=(1.0 - per_row) / rows)
 
     def floors(self, hierarchies: Sequence[Hierarchy], counts: Sequence[NDArray[np.int64]]) -> list[Reals] | None:
         """Per column and level, the average cost of a cell of that column, divided by the number of columns."""

@@ -53,7 +53,8 @@ class Discernibility(_ClassMetric):
         hidden = sizes[view.suppressed]
         penalty = float(view.suppressed_rows) * view.classes.rows
         value = squares - float(np.square(hidden, dtype=np.float64).sum()) + penalty
-        return Loss(value=value, coarser=squares, surcharge=penalty)
+        rates = np.full(len(sizes), float(view.classes.rows))
+        return Loss(value=value, coarser=squares, surcharge=penalty, rates=rates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,10 @@ class DiscernibilityRatio(_ClassMetric):
         """Discernibility over rows squared."""
         whole = Discernibility().loss(view)
         most = float(max(view.classes.rows, 1)) ** 2
-        return Loss(value=whole.value / most, coarser=whole.coarser / most, surcharge=whole.surcharge / most)
+        rates = None if whole.rates is None else whole.rates / most
+        return Loss(
+            value=whole.value / most, coarser=whole.coarser / most, surcharge=whole.surcharge / most, rates=rates
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +99,8 @@ class ClassificationMetric(_ClassMetric):
         minority = view.classes.sizes - majority
         extra = float(majority[view.suppressed].sum()) / rows
         floor = float(minority.sum()) / rows
-        return Loss(value=floor + extra, coarser=floor, surcharge=view.suppressed_rows / rows)
+        rates = np.full(view.classes.count, 1.0 / rows)
+        return Loss(value=floor + extra, coarser=floor, surcharge=view.suppressed_rows / rows, rates=rates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ from sfumato.utility.view import Direction, Loss, Reals, View
 class NonUniformEntropy:
     """The bits lost by all cells, as a share of the bits lost if everything were suppressed.
 
-    A value that occurs f times under a label that occurs g times loses log2(g / f) bits in each of its rows.
+    A value that occurs f times under a label that covers g rows loses log2(g / f) bits in each of its rows. Where equal
+    values read alike a label covers the rows that show it; labels of single groups overlap, and cover more.
     Source: Gionis and Tassa 2009; de Waal and Willenborg 1999.
     """
 
@@ -36,8 +37,9 @@ class NonUniformEntropy:
         """The share of bits lost; finer nodes lose at least what suppression adds here."""
         classes = view.classes
         label_bits = np.zeros(classes.count)
-        for codes, names in zip(classes.keys, classes.labels, strict=True):
-            counts = np.bincount(codes, weights=classes.sizes, minlength=len(names))
+        for codes, names, ruler in zip(classes.keys, classes.labels, view.rulers, strict=True):
+            shown = np.bincount(codes, weights=classes.sizes, minlength=len(names))
+            counts = shown if ruler.covered is None else ruler.covered
             label_bits += np.log2(np.maximum(counts, 1.0))[codes]
         top_bits = len(classes.quasi) * log2(max(classes.rows, 1))
         everything = top_bits * classes.rows - float(classes.measures["leaf_bits"].sum())
@@ -46,7 +48,8 @@ class NonUniformEntropy:
         floor = float(label_bits @ classes.sizes - classes.measures["leaf_bits"].sum()) / everything
         hidden = view.suppressed
         extra = float((top_bits - label_bits[hidden]) @ classes.sizes[hidden]) / everything
-        return Loss(value=floor + extra, coarser=floor, surcharge=extra)
+        rates = (top_bits - label_bits) / everything
+        return Loss(value=floor + extra, coarser=floor, surcharge=extra, rates=rates)
 
     def floors(self, hierarchies: Sequence[Hierarchy], counts: Sequence[NDArray[np.int64]]) -> list[Reals] | None:
         """Per column and level, the share of bits lost without suppression."""

@@ -30,6 +30,8 @@ class Ruler:
     """Levels of the whole hierarchy above its leaves."""
     continuous: bool
     """Whether sizes are widths."""
+    covered: Reals | None = None
+    """How many rows of the original each label covers, where labels overlap; None where they show them all."""
 
     @classmethod
     def at(cls, hierarchy: Hierarchy, level: int) -> Ruler:
@@ -78,6 +80,8 @@ class Loss:
     """No node above (and not this one) can lose less."""
     surcharge: float
     """No node below can lose less than its own floor plus this, if rows suppressed here are suppressed there too."""
+    rates: Reals | None = None
+    """The surcharge of one suppressed row of each class, where it is a sum over suppressed rows."""
 
 
 class Metric(Protocol):

@@ -139,14 +139,17 @@ class Sheet:
         places = [self.columns[c.column].about(c) for c in predicate]
         first = min(range(len(predicate)), key=lambda c: places[c][1] - places[c][0])
         low, high = places[first]
-        rows = self.columns[predicate[first].column].order[low:high]
+        return self.fits_one(predicate, self.columns[predicate[first].column].order[low:high])
+
+    def fits_one(self, predicate: Sequence[Condition], rows: Rows) -> bool:
+        """Whether exactly one of some rows fits."""
         found, start, length = 0, 0, _BLOCK
         while start < len(rows) and found < 2:
             found += self._fitting(predicate, rows[start : start + length])
             start, length = start + length, 8 * length
         return found == 1
 
-    def _fitting(self, predicate: Predicate, rows: Rows) -> int:
+    def _fitting(self, predicate: Sequence[Condition], rows: Rows) -> int:
         for condition in predicate:
             rows = rows[self.columns[condition.column].fit(condition, rows)]
         return len(rows)

@@ -13,11 +13,14 @@ import polars as pl
 from sfumato.attacks.frame.numeric_labels import Floats, numbers
 from sfumato.attacks.frame.subject import ABOUT, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
-from sfumato.attacks.identity.predicates import Condition, Numbers, Predicate, Sheet, Words, exact_values, hits
+from sfumato.attacks.identity.predicates import Condition, Predicate, Sheet, Words, exact_values, hits
+from sfumato.attacks.identity.row_statements import RowStatements, said_word
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.chance import Chance
 
 KINDS = ("multivariate", "univariate")
+_TOGETHER = 5000
+"""So many tries are made at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class SinglingOut:
     trials; for univariate statements a column that gives none is one. Where no statement fits exactly one released row
     nothing was tried.
 
-    Cost: for each try the rows that fit its rarest condition.
+    Cost: a grouping of the rows for every choice of columns; for each try with ranges of numbers the rows of its group.
     Does not show: less than a guess can. Whoever chooses a statement that fits one person in n by chance singles out
         with probability 1/e without any release (Cohen and Nissim 2020); the guesser here does not choose so well.
     Source: Giomi, Boenisch, Wehmeyer and Tasnádi 2023; Cohen and Nissim 2020, Towards formalizing the GDPR's notion of
@@ -125,53 +128,26 @@ class SinglingOut:
             kept = [every[i] for i in draws.permutation(len(every)) if release.singled(every[i])][: self.trials]
             silent = len(release.columns) - len({predicate[0].column for predicate in kept})
             return kept, len(kept) + silent
+        said, names, length = RowStatements(release), self._names(subject), self._length(subject)
         found: dict[Predicate, None] = {}
-        middles, seen = _middles(release), set[Predicate]()
-        for _ in range(self.attempts):
-            tried = self._of_row(subject, release, middles, draws)
-            if tried not in seen and release.singled(tried):
-                found[tried] = None
-            seen.add(tried)
-            if len(found) == self.trials:
-                break
+        for first in range(0, self.attempts, _TOGETHER):
+            many = min(_TOGETHER, self.attempts - first)
+            tries = [(int(draws.integers(release.height)), _drawn(names, length, draws)) for _ in range(many)]
+            for place in np.flatnonzero(said.singled(tries)).tolist():
+                found[said.predicate(tries[place])] = None
+                if len(found) == self.trials:
+                    return list(found), self.trials
         return list(found), self.trials
 
-    def _of_row(
-        self, subject: Subject, release: Sheet, middles: dict[str, float], draws: np.random.Generator
-    ) -> Predicate:
-        row = int(draws.integers(release.height))
-        return tuple(_said(release, name, row, middles) for name in self._drawn(subject, draws))
-
     def _random(self, subject: Subject, known: _Domains, draws: np.random.Generator) -> Predicate:
-        return tuple(known.guessed(name, draws) for name in self._drawn(subject, draws))
-
-    def _drawn(self, subject: Subject, draws: np.random.Generator) -> list[str]:
-        names = self._names(subject)
-        chosen = np.sort(draws.choice(len(names), size=self._length(subject), replace=False))
-        return [names[place] for place in chosen.tolist()]
+        drawn = _drawn(self._names(subject), self._length(subject), draws)
+        return tuple(known.guessed(name, draws) for name in drawn)
 
 
-def _said(release: Sheet, name: str, row: int, middles: dict[str, float]) -> Condition:
-    """What a row says about a column: its word, its number if that is shown as it is, or one at least as extreme."""
-    column = release.columns[name]
-    if isinstance(column, Words):
-        return _word(name, column, int(column.codes[row]))
-    if column.exact:
-        return Condition(column=name, low=float(column.low[row]), high=float(column.low[row]))
-    if column.low[row] > middles[name]:
-        return Condition(column=name, low=float(column.low[row]))
-    return Condition(column=name, high=float(column.high[row]))
-
-
-def _word(name: str, column: Words, code: int) -> Condition:
-    return Condition(column=name, value=code) if column.exact else Condition(column=name, label=code)
-
-
-def _middles(release: Sheet) -> dict[str, float]:
-    """The median of every column of numbers."""
-    found = {name: column.low for name, column in release.columns.items() if isinstance(column, Numbers)}
-    known = {name: low[~np.isnan(low)] for name, low in found.items()}
-    return {name: float(np.median(low)) if len(low) else 0.0 for name, low in known.items()}
+def _drawn(names: tuple[str, ...], length: int, draws: np.random.Generator) -> tuple[str, ...]:
+    """So many of the columns, in their order."""
+    chosen = draws.choice(len(names), size=length, replace=False)
+    return tuple([names[place] for place in sorted(chosen.tolist())])
 
 
 def _extremes(release: Sheet) -> Iterator[Predicate]:
@@ -179,7 +155,7 @@ def _extremes(release: Sheet) -> Iterator[Predicate]:
     for name, column in release.columns.items():
         if isinstance(column, Words):
             labels, counts = np.unique(column.codes, return_counts=True)
-            yield from ((_word(name, column, int(label)),) for label in labels[counts == 1])
+            yield from ((said_word(name, column, int(label)),) for label in labels[counts == 1])
             continue
         known = ~np.isnan(column.low) & ~np.isnan(column.high)
         if not known.any():

@@ -9,9 +9,14 @@ import numpy as np
 from sfumato.ground.work import Work
 from sfumato.publish.k_optimize.best import Best
 from sfumato.publish.k_optimize.cuts import Flags
+from sfumato.publish.k_optimize.leaps import Leaps
 from sfumato.publish.k_optimize.nodes import Node, Nodes
 from sfumato.publish.k_optimize.prices import ClassPrice, IntervalPrice
+from sfumato.publish.k_optimize.start import FEW
 from sfumato.publish.k_optimize.sweep import Swept, sweep
+
+_BEFORE, _BETWEEN = 20, 4
+"""So many nodes are visited before the first leap, and between two."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -36,13 +41,20 @@ class Search:
         self._idle = sure and isinstance(nodes.price, ClassPrice)
         self._spoilt = self._idle and requirement.hereditary and not requirement.suppression.starred
         self._free = sure and isinstance(nodes.price, IntervalPrice)
+        self.leaps = Leaps(nodes, best, work)
+        self._leap_at: float = _BEFORE if nodes.cuts.count > FEW else np.inf
         self._way: list[_Open] = []
         root = nodes.at(nodes.none(), ~nodes.none())
         self._enter(root, nodes.bound(root), -np.inf)
 
     def run(self) -> None:
-        """Visit every node that can still beat the best, or stop when the time is over."""
+        """Visit every node that can still beat the best, or stop when the time is over.
+
+        Where the tree is large, leaps are made between nodes: the tree alone finds better sets very late.
+        """
         while self._way and not self.work.expired:
+            if self.visited >= self._leap_at:
+                self._leap()
             here = self._way[-1]
             found = self._next(here)
             if found is None:
@@ -53,6 +65,12 @@ class Search:
             here.node = replace(here.node, tail=child.tail)
             self._enter(child, here.bound, promised)
             self.work.advance("search", self.visited, self.visited + 1)
+
+    def _leap(self) -> None:
+        """Leap once, unless many leaps were in vain."""
+        self._leap_at = self.visited + _BETWEEN
+        if self.leaps.worth_while and self.leaps.leap():
+            self.best.after = self.visited
 
     @property
     def exhausted(self) -> bool:

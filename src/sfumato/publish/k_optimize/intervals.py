@@ -15,7 +15,7 @@ from sfumato.group.keys import representatives
 from sfumato.publish.k_optimize.ambiguity import apart, word_values
 from sfumato.publish.k_optimize.boxes import Boxes
 from sfumato.publish.k_optimize.cuts import Cuts, Flags, Places
-from sfumato.publish.labels import Output, recoded
+from sfumato.publish.labels import Output, recoded_by_column
 from sfumato.publish.problem import Problem, Recoded
 from sfumato.utility.view import Reals, Ruler
 
@@ -67,7 +67,7 @@ class Intervals:
     def shown(self, chosen: Flags, column: int) -> Recoded:
         """The labels of one column's values, one value per cell, in their order."""
         groups = self.cuts.intervals(chosen, column).astype(np.int64)
-        return recoded(self._values[column], groups, int(groups[-1]) + 1, self.output)
+        return recoded_by_column(self._values[column], [groups], [int(groups[-1]) + 1], self.output)
 
     def unknown(self, column: int, words: list[str]) -> Flags:
         """Which words of a column tell nothing: that of the missing value, and ``*``."""
@@ -99,7 +99,7 @@ class Intervals:
         groups = np.repeat(np.arange(len(fresh)), [len(places) for places in inside])
         keys = whole.cells.keys[:, np.concatenate(inside)]
         cells = replace(whole.cells, keys=keys, sizes=np.ones(len(groups), np.int64))
-        made = recoded(replace(whole, cells=cells), groups, len(fresh), self.output)
+        made = recoded_by_column(replace(whole, cells=cells), [groups], [len(fresh)], self.output)
         labels = made.keys[0][representatives(groups, len(fresh))]
         costs = np.zeros(len(made.labels[0])) if self._cost is None else self._cost(made.rulers[0])
         return [(made.labels[0][label], float(costs[label])) for label in labels]

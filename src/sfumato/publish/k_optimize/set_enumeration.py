@@ -18,7 +18,7 @@ from sfumato.publish.k_optimize.cuts import Flags
 from sfumato.publish.k_optimize.depth_first import Search
 from sfumato.publish.k_optimize.nodes import Nodes
 from sfumato.publish.k_optimize.start import finest, start
-from sfumato.publish.labels import recoded_by_column
+from sfumato.publish.labels import drawn_by_column, recoded_by_column
 from sfumato.publish.lattice.reach import described, refuse_models, refuse_unreachable, why_nothing_fits
 from sfumato.publish.problem import Outcome, Problem, Recoded
 
@@ -35,7 +35,8 @@ class KOptimize:
     How: depth-first through the set-enumeration tree of cut points, from no cut on. A node is a head of cuts that are
         made and a tail of cuts that may be. What all of them together could gain, with what the head already loses for
         good, bounds every set below; a cut of the tail by which that cannot beat the best, or by which a model must
-        fail, is dropped. The cut that parts most classes comes first. A greedy set of cuts is there from the start.
+        fail, is dropped. The cut that parts most classes comes first. A greedy set of cuts is there from the start;
+        where the tree is large, leaps from the best set to others are made between its nodes.
     Needs: models that judge classes one by one and that joining classes cannot break. Discernibility, classification
         and the metrics that add up cells have bounds of their own; others are right, but slower.
     Cost: a node takes time in the distinct cells times the columns. There are two to the number of cuts of nodes; how
@@ -82,7 +83,7 @@ def _drawn_in(problem: Problem, made: Recoded, groups: Sequence[Ids], suppressed
         values, ids = np.unique(apart, return_inverse=True)
         shown.append(ids.reshape(-1).astype(np.int64))
         counts.append(len(values))
-    return recoded_by_column(problem, shown, counts, "boxes")
+    return drawn_by_column(problem, shown, counts, "boxes")
 
 
 def _effort(search: Search, made: int, loss: float) -> dict[str, int | float | str]:
@@ -93,6 +94,7 @@ def _effort(search: Search, made: int, loss: float) -> dict[str, int | float | s
         "pruned_by_cost": search.pruned,
         "pruned_values": search.dropped,
         "best_after": search.best.after,
+        "leaps": search.leaps.made,
         "stopped": "search exhausted" if search.exhausted else BY_TIME,
     }
     bound = min(search.lower_bound, loss)

@@ -16,7 +16,7 @@ from sfumato.publish.k_optimize.sweep import sweep
 from sfumato.publish.lattice.result import TIE, below
 from sfumato.utility.view import Reals
 
-_FEW = 20
+FEW = 20
 """Over so few cuts the tree is searched faster than pairs of cuts are tried."""
 
 
@@ -27,8 +27,8 @@ def start(nodes: Nodes, best: Best, work: Work) -> None:
     """
     root = nodes.at(nodes.none(), ~nodes.none())
     best.offer(root.head, nodes.loss(root))
-    _descend(nodes, root, best, work)
-    widths = (1, 2) if nodes.cuts.count > _FEW else (1,)
+    descend(nodes, root, best, work)
+    widths = (1, 2) if nodes.cuts.count > FEW else (1,)
     while any(_around(nodes, best, work, taken) for width in widths for taken in _choices(best, width)):
         pass
 
@@ -78,21 +78,32 @@ def _around(nodes: Nodes, best: Best, work: Work, taken: list[int]) -> bool:
         return False
     known, head = best.loss, best.head.copy()
     head[taken] = False
-    _descend(nodes, nodes.at(head, ~head), best, work, held=taken[0])
+    descend(nodes, nodes.at(head, ~head), best, work, held=taken[0])
     return best.loss < known
 
 
-def _descend(nodes: Nodes, node: Node, best: Best, work: Work, *, held: int | None = None) -> None:
-    """Make the cut that loses least as long as it loses less; the cut ``held`` is not the first."""
+def descend(
+    nodes: Nodes,
+    node: Node,
+    best: Best,
+    work: Work,
+    *,
+    held: int | None = None,
+    draws: np.random.Generator | None = None,
+) -> Flags:
+    """Make the cut that loses least as long as it loses less; tells the head that was reached.
+
+    The cut ``held`` is not the first. With ``draws`` a cut counts for a random part of what it gains.
+    """
     value = nodes.loss(node)
     while node.tail.any() and not work.expired:
         promised = _promised(nodes, node, work)
         node = nodes.without(node, ~np.isfinite(promised))
         if held is not None:
             promised[held], held = np.inf, None
-        cut = int(np.argmin(promised))
+        cut = int(np.argmin(promised if draws is None else _blurred(promised, value, draws)))
         if not promised[cut] < below(value):
-            return
+            break
         child = nodes.added(node, cut)
         found = nodes.loss(child)
         if found < value or not np.isfinite(value):
@@ -100,6 +111,16 @@ def _descend(nodes: Nodes, node: Node, best: Best, work: Work, *, held: int | No
             best.offer(node.head, value)
         else:
             node = replace(node, tail=node.tail & (np.arange(len(promised)) != cut))
+    return node.head
+
+
+def _blurred(promised: Reals, value: float, draws: np.random.Generator) -> Reals:
+    """The losses as if each cut gained only a random part; those that gain nothing as they are."""
+    part = 1.0 - 0.5 * draws.random(len(promised))
+    gains = np.isfinite(promised) & (promised < value) & np.isfinite(value)
+    blurred = promised.copy()
+    blurred[gains] = value - (value - promised[gains]) * part[gains]
+    return blurred
 
 
 def _promised(nodes: Nodes, node: Node, work: Work) -> Reals:

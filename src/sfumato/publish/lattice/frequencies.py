@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.group.classes import Classes
-from sfumato.group.keys import Ids, distinct_lifted, representatives, total
+from sfumato.group.keys import Ids, distinct_lifted, representatives, total, weighed
+from sfumato.group.tally import Tally
+from sfumato.publish.lattice.memory import Memory
 from sfumato.publish.problem import Levels
 
-_REMEMBERED = 128
+_ASKED = 2
+"""A half-way node is counted when it would have helped so often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Frequencies:
-    """The classes of one node: labels and sizes, and where each cell went."""
+    """The classes of one node: labels and sizes, and the histograms that were asked for."""
 
     levels: Levels
     """The node."""
@@ -25,51 +30,176 @@ class Frequencies:
     """Columns x classes: label codes at the node's levels."""
     sizes: NDArray[np.int64]
     """Rows per class."""
-    ids: Ids
-    """The class of each cell."""
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """The histograms that were asked for so far."""
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes it holds."""
+        return self.keys.nbytes + self.sizes.nbytes + 20 * sum(len(tally.codes) for tally in self.tallies.values())
 
 
 class Rollup:
-    """Makes frequency sets; the coarser the remembered ones, the cheaper the next."""
+    """Makes frequency sets; the coarser the remembered ones, the cheaper the next.
 
-    def __init__(self, cells: Classes, hierarchies: tuple[Hierarchy, ...]) -> None:
-        """Start from the cells."""
+    A search often comes from above, where nothing finer has been counted yet. So nodes half-way are counted too, once
+    they would have helped twice: those that have the levels of a node in some columns, and the lowest in the others.
+    Columns with many values come first, so that what is left to join is little.
+    """
+
+    def __init__(self, cells: Classes, hierarchies: tuple[Hierarchy, ...], *, counting: bool = False) -> None:
+        """Start from the cells; ``counting`` says that histograms are asked for at most nodes."""
         self.cells = cells
         self.hierarchies = hierarchies
         base = Frequencies(
-            levels=(0,) * len(hierarchies), keys=cells.keys, sizes=cells.sizes, ids=np.arange(cells.count)
+            levels=(0,) * len(hierarchies), keys=cells.keys, sizes=cells.sizes, tallies=dict(cells.tallies)
         )
-        self._kept = [base]
-        self._levels = np.zeros((1, len(hierarchies)), np.int64)
-        self._counts = np.array([cells.count])
+        self._memory = Memory(base)
         self._lifts: dict[tuple[int, int, int], NDArray[np.int32]] = {}
+        self._order = sorted(range(len(hierarchies)), key=lambda c: -len(hierarchies[c].levels[0].labels))
+        self._asked: dict[Levels, int] = {}
+        self._wilds: dict[tuple[int, int], NDArray[np.bool_]] = {}
+        self._counting = counting and cells.people is None
+        self._last: tuple[Levels, Frequencies, Ids, int] | None = None
         self.rolled = 0
 
     def at(self, levels: Levels) -> Frequencies:
         """The frequency set of a node."""
-        finer = np.flatnonzero((self._levels <= np.array(levels, np.int64)).all(axis=1))
-        source = self._kept[finer[np.argmin(self._counts[finer])]]
-        self.rolled += source is not self._kept[0]
-        lifts = [self._lift(c, source.levels[c], level) for c, level in enumerate(levels)]
-        radices = [len(h.levels[level].labels) for h, level in zip(self.hierarchies, levels, strict=True)]
-        ids, count = distinct_lifted(source.keys, lifts, radices)
-        place = representatives(ids, count)
-        made = Frequencies(
-            levels=levels,
-            keys=np.array([lift[codes[place]] for lift, codes in zip(lifts, source.keys, strict=True)], np.int32),
-            sizes=total(ids, source.sizes, count),
-            ids=ids[source.ids],
-        )
-        self._remember(made)
+        known = self._memory.get(levels)
+        if known is not None:
+            self.rolled += 1
+            return known
+        self._prepare(levels)
+        source, ids, count = self._finer(levels)
+        self.rolled += source is not self._memory.base
+        made = self._made(source, ids, count, levels)
+        if not self._counting:
+            self._memory.add(made)
         return made
 
-    def classes(self, made: Frequencies) -> Classes:
-        """The node's classes with all their histograms, counted from the cells."""
-        labels = tuple(h.levels[level].labels for h, level in zip(self.hierarchies, made.levels, strict=True))
-        lifts = [h.levels[level].parent for h, level in zip(self.hierarchies, made.levels, strict=True)]
-        merged = self.cells.merged(made.keys, labels, made.ids, len(made.sizes))
-        population = None if self.cells.population is None else self.cells.population.recoded(lifts, labels)[0]
-        return replace(merged, wild=self._wild(made.levels), population=population)
+    def ids(self, made: Frequencies) -> Ids:
+        """The class of each cell; classes are numbered by their labels, whatever they were rolled up from."""
+        return self._joined(self._memory.base, made.levels)[0]
+
+    def tallies(self, made: Frequencies, names: Iterable[str]) -> Mapping[str, Tally]:
+        """Histograms of the node, joined from the smallest finer node that has them."""
+        missing = [name for name in names if name not in made.tallies]
+        if missing:
+            source, ids, count = self._finer(made.levels)
+            if any(name not in source.tallies for name in missing):
+                source = self._memory.smallest(made.levels, missing)
+                ids, count = self._joined(source, made.levels)
+            made.tallies.update({name: source.tallies[name].merged(ids, count) for name in missing})
+            self._memory.grown(made)
+        return {name: made.tallies[name] for name in names}
+
+    def classes(self, made: Frequencies, *, measured: bool = True) -> Classes:
+        """The node's classes with all their histograms; and with all that metrics add up, unless only models ask."""
+        cells = self.cells
+        if cells.people is not None:
+            merged = cells.merged(made.keys, self._labels(made.levels), self.ids(made), len(made.sizes))
+            return replace(merged, wild=self._wild(made.levels), population=self._population(made.levels))
+        plain = self._plain(made, np.ones(len(made.sizes), np.bool_), self.tallies(made, cells.tallies))
+        measures = self._measures(made, list(cells.measures)) if measured else {}
+        return replace(plain, measures=measures, population=self._population(made.levels))
+
+    def some(self, made: Frequencies, judged: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Classes:
+        """Those classes of the node that are ``judged``; histograms know the whole table without what is ``gone``."""
+        source, ids, _ = self._finer(made.levels)
+        self.tallies(source, self.cells.tallies)
+        number = np.where(judged, np.cumsum(judged) - 1, -1)
+        few = int(np.count_nonzero(judged))
+        tallies = {}
+        for name, tally in source.tallies.items():
+            whole = self._whole[name] if not gone.any() else tally.take(~gone[ids]).overall
+            tallies[name] = replace(tally.merged(number[ids], few), whole=whole)
+        return self._plain(made, judged, tallies)
+
+    def _plain(self, made: Frequencies, judged: NDArray[np.bool_], tallies: Mapping[str, Tally]) -> Classes:
+        every = bool(judged.all())
+        return Classes(
+            quasi=self.cells.quasi,
+            keys=made.keys if every else made.keys[:, judged],
+            labels=self._labels(made.levels),
+            sizes=made.sizes if every else made.sizes[judged],
+            tallies=tallies,
+            wild=self._wild(made.levels),
+        )
+
+    @cached_property
+    def _whole(self) -> dict[str, NDArray[np.int64]]:
+        return {name: tally.overall for name, tally in self.cells.tallies.items()}
+
+    def light(self, made: Frequencies, needs: tuple[str, ...], target: str | None) -> Classes:
+        """The node's classes with only what metrics read: sizes, measures and the target's histogram."""
+        cells = self.cells
+        counted = {target: cells.tally(target)} if target is not None and "target" in needs else {}
+        return Classes(
+            quasi=cells.quasi,
+            keys=made.keys,
+            labels=self._labels(made.levels),
+            sizes=made.sizes,
+            tallies=self.tallies(made, counted),
+            measures=self._measures(made, [name for name in needs if name in cells.measures]),
+        )
+
+    def _measures(self, made: Frequencies, names: list[str]) -> dict[str, NDArray[np.float64]]:
+        if not names:
+            return {}
+        ids = self.ids(made)
+        return {name: weighed(ids, self.cells.measures[name], len(made.sizes)) for name in names}
+
+    def _labels(self, levels: Levels) -> tuple[tuple[str, ...], ...]:
+        return tuple(h.levels[level].labels for h, level in zip(self.hierarchies, levels, strict=True))
+
+    def _population(self, levels: Levels) -> Classes | None:
+        if self.cells.population is None:
+            return None
+        lifts = [h.levels[level].parent for h, level in zip(self.hierarchies, levels, strict=True)]
+        return self.cells.population.recoded(lifts, self._labels(levels))[0]
+
+    def _prepare(self, levels: Levels) -> None:
+        """Count the longest half-way node that has been asked for often enough."""
+        half, left = list(levels), 1
+        for column in reversed(self._order):
+            left *= self.hierarchies[column].height + 1
+            if not half[column]:
+                continue
+            half[column] = 0
+            node = tuple(half)
+            if left <= _ASKED or not any(half) or node in self._memory:
+                continue
+            self._asked[node] = self._asked.get(node, 0) + 1
+            if self._asked[node] >= _ASKED:
+                self._prepare(node)
+                made = self._made(*self._finer(node), node)
+                if self._counting:
+                    self.tallies(made, self.cells.tallies)
+                self._memory.add(made)
+                return
+
+    def _joined(self, source: Frequencies, levels: Levels) -> tuple[Ids, int]:
+        """Where each class of a finer node goes, and how many classes there are."""
+        if source.levels == levels:
+            return np.arange(len(source.sizes)), len(source.sizes)
+        lifts = [self._lift(c, low, high) for c, (low, high) in enumerate(zip(source.levels, levels, strict=True))]
+        radices = [len(h.levels[level].labels) for h, level in zip(self.hierarchies, levels, strict=True)]
+        return distinct_lifted(source.keys, lifts, radices)
+
+    def _finer(self, levels: Levels) -> tuple[Frequencies, Ids, int]:
+        """The smallest finer node, where its classes go, and how many classes there are."""
+        if self._last is None or self._last[0] != levels:
+            source = self._memory.smallest(levels)
+            self._last = levels, source, *self._joined(source, levels)
+        return self._last[1:]
+
+    def _made(self, source: Frequencies, ids: Ids, count: int, levels: Levels) -> Frequencies:
+        place = representatives(ids, count)
+        keys = source.keys[:, place]
+        for column, (low, high) in enumerate(zip(source.levels, levels, strict=True)):
+            if low != high:
+                keys[column] = self._lift(column, low, high)[keys[column]]
+        return Frequencies(levels=levels, keys=keys, sizes=total(ids, source.sizes, count))
 
     def _lift(self, column: int, low: int, high: int) -> NDArray[np.int32]:
         key = (column, low, high)
@@ -79,23 +209,14 @@ class Rollup:
 
     def _wild(self, levels: Levels) -> tuple[NDArray[np.bool_], ...]:
         """Which labels stand for an unknown value: the missing one, and the top."""
-        found = []
-        for hierarchy, number in zip(self.hierarchies, levels, strict=True):
+        return tuple(self._wild_at(column, level) for column, level in enumerate(levels))
+
+    def _wild_at(self, column: int, number: int) -> NDArray[np.bool_]:
+        if (column, number) not in self._wilds:
+            hierarchy = self.hierarchies[column]
             level = hierarchy.levels[number]
             unknown = np.full(len(level.labels), number == hierarchy.height)
             if hierarchy.missing is not None:
                 unknown[level.parent[hierarchy.missing]] = True
-            found.append(unknown)
-        return tuple(found)
-
-    def _remember(self, made: Frequencies) -> None:
-        if len(made.sizes) * 4 > len(self._kept[0].sizes) * 3:
-            return
-        if len(self._kept) >= _REMEMBERED:
-            largest = 1 + int(np.argmax(self._counts[1:]))
-            del self._kept[largest]
-            self._levels = np.delete(self._levels, largest, axis=0)
-            self._counts = np.delete(self._counts, largest)
-        self._kept.append(made)
-        self._levels = np.vstack([self._levels, np.array(made.levels, np.int64)])
-        self._counts = np.append(self._counts, len(made.sizes))
+            self._wilds[column, number] = unknown
+        return self._wilds[column, number]

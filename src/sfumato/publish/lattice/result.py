@@ -15,7 +15,7 @@ def outcome_of(best: Judged, *, proven: bool, effort: Mapping[str, int | float |
     """A judged node as the algorithm's answer: what is suppressed is told of the cells."""
     return Outcome(
         levels=best.levels,
-        suppressed=best.suppressed[best.frequencies.ids],
+        suppressed=best.hidden,
         loss=best.loss.value,
         proven=proven,
         effort=effort,
