@@ -1,4 +1,4 @@
-"""Shown records in cells of the original: the lowest shown values go to the lowest cells, as many as were reconstructed.
+"""Shown records in cells of the original: the lowest shown values go to the lowest cells, as many as each should have.
 
 Source: Agrawal and Srikant 2000, section 4.2.
 """
@@ -19,7 +19,7 @@ def whole_counts(shares: Reals, total: int) -> Whole:
     [2, 1, 1]
     """
     exact = shares / shares.sum() * total
-    found = np.floor(exact).astype(np.int64)
+    found = np.asarray(np.floor(exact), np.int64)
     up = np.argsort(found - exact, kind="stable")[: total - int(found.sum())]
     found[up] += 1
     return found

@@ -78,8 +78,8 @@ class Baskets:
     def frequent(self, least: float, *, most_items: int = 3, errors: float = 1.0) -> list[Support]:
         """The sets whose estimated support is at least so large, with few items first.
 
-        Estimates do not fall as true supports do when sets grow. So a set is looked at where all its subsets come within
-        so many standard errors of the limit.
+        Estimates do not fall as true supports do when sets grow. So a set is looked at where all its subsets come
+        within so many standard errors of the limit.
         """
         between("least", least, 0.0, 1.0, open_low=True)
         at_least("most_items", most_items, 1)
@@ -92,9 +92,7 @@ class Baskets:
             level = _larger(near) if len(level[0]) < most_items else []
         return found
 
-    def rules(
-        self, least: float, confidence: float, *, most_items: int = 3, errors: float = 1.0
-    ) -> list[Rule]:
+    def rules(self, least: float, confidence: float, *, most_items: int = 3, errors: float = 1.0) -> list[Rule]:
         """Rules whose sets are frequent and whose estimated confidence is at least so large; the surest first."""
         between("confidence", confidence, 0.0, 1.0, open_low=True)
         made = []
@@ -112,7 +110,5 @@ class Baskets:
 def _larger(sets: set[Items]) -> list[Items]:
     """The sets with one item more, all of whose subsets are among these."""
     grown: Sequence[Items] = sorted(sets)
-    joined = [
-        (*one, other[-1]) for n, one in enumerate(grown) for other in grown[n + 1 :] if one[:-1] == other[:-1]
-    ]
+    joined = [(*one, other[-1]) for n, one in enumerate(grown) for other in grown[n + 1 :] if one[:-1] == other[:-1]]
     return [one for one in joined if all(one[:n] + one[n + 1 :] in sets for n in range(len(one)))]

@@ -35,7 +35,7 @@ def refuse_others(questions: Sequence[Asked]) -> None:
     """Refuse questions that have no cells."""
     if not questions or not all(isinstance(one, NoisyNumber | KeptCategory) for one in questions):
         raise ParameterError(
-            f"questions must be numbers or kept categories, at least one; not {[type(one).__name__ for one in questions]}"
+            f"questions must be numbers or kept categories, at least one; not {[type(q).__name__ for q in questions]}"
         )
 
 

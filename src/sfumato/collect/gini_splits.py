@@ -12,12 +12,12 @@ from sfumato.collect.noise_laws import Reals, Whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Below a cell of a column, or from it on."""
+    """Below a number of a column, or from it on."""
 
     column: int
     """The column, by its place."""
-    cell: int
-    """The first cell of the upper part."""
+    threshold: float
+    """The smallest number of the upper part."""
     gain: float
     """By how much the gini index falls."""
 
@@ -49,14 +49,15 @@ def is_worth(counts: Reals, least: int) -> bool:
     return bool((counts > 0).sum() > 1 and counts.sum() >= 2 * least)
 
 
-def best_split(cells: Whole, codes: Whole, sizes: Sequence[int], classes: int, least: int) -> Split | None:
+def best_split(cells: Whole, codes: Whole, edges: Sequence[Reals], classes: int, least: int) -> Split | None:
     """The split with the lowest gini index; None where every part would have too few records, or nothing is gained."""
     found: Split | None = None
-    for column, size in enumerate(sizes):
+    for column, ends in enumerate(edges):
+        size = len(ends) - 1
         table = np.bincount(cells[column] * classes + codes, minlength=size * classes).reshape(size, classes)
         one = split_of(table.astype(np.float64), least)
         if one is not None and (found is None or one[1] > found.gain):
-            found = Split(column=column, cell=one[0], gain=one[1])
+            found = Split(column=column, threshold=float(ends[one[0]]), gain=one[1])
     return found
 
 

@@ -52,7 +52,7 @@ class KeptCategory:
             raise ParameterError(f"{where}: warner must have two values, not {many + 1}; take generalized")
         if self.keep + many * self.other != 1:
             raise ParameterError(
-                f"{where}: {keep} and {many} times {other} must add up to 1, and {self.keep} + {many} * {self.other} is "
+                f"{where}: {keep} and {many} times {other} must add up to 1; {self.keep} + {many} * {self.other} is "
                 f"{self.keep + many * self.other}; {other} = {(1 - self.keep) / many} would do"
             )
         if not 0 < self.other < self.keep:

@@ -152,7 +152,8 @@ class NoisyNumber:
         if step.denominator != 1 or far:
             raise DataError(
                 f"question {self.name!r}: {written!r} was not shown by it; it shows {decimal(self.low)} plus "
-                f"a multiple of {decimal(self.step)}" + (f", at most {decimal(self.size)} outside the range" if far else "")
+                f"a multiple of {decimal(self.step)}"
+                + (f", at most {decimal(self.size)} outside the range" if far else "")
             )
         return int(step)
 

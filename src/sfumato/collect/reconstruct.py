@@ -104,8 +104,8 @@ def reconstruct(seen: Evidence, *, method: Method = "em", stopping: Stopping | N
     """The distribution of the originals of some shown answers.
 
     Claim: EM climbs the likelihood of the cells' shares and ends at its maximum, if it is let; the likelihood is
-        concave, so no other maximum is higher. Iterative Bayes takes densities at midpoints for probabilities of cells; it is
-        near, and no likelihood is known that it climbs. Both stay non-negative and add up to 1.
+        concave, so no other maximum is higher. Iterative Bayes takes densities at midpoints for probabilities of cells;
+        it is near, and no likelihood is known that it climbs. Both stay non-negative and add up to 1.
     Cost: a round is two products with a matrix of outcomes x cells, whatever the number of answers.
     Source: document 000, section 20.2.1; Agrawal and Srikant 2000; Agrawal and Aggarwal 2001 (EM).
     """

@@ -14,14 +14,15 @@ from sfumato.collect.associated_cells import associated, by_class
 from sfumato.collect.columns_given import cells_for, channel_of, classes_of, columns_of, shown_evidence, true_cells
 from sfumato.collect.evidence import Evidence
 from sfumato.collect.gini_splits import Node, Split, best_split, is_worth, pruned
+from sfumato.collect.joint_counts import JointCounts, JointGrowing
 from sfumato.collect.noise_laws import Reals, Whole
 from sfumato.collect.noisy_numbers import NoisyNumber
 from sfumato.collect.reconstruct import Stopping
 from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError
 
-Reconstruction = Literal["global", "by-class", "local", "none"]
-RECONSTRUCTIONS = ("global", "by-class", "local", "none")
+Reconstruction = Literal["global", "by-class", "local", "joint", "none"]
+RECONSTRUCTIONS = ("global", "by-class", "local", "joint", "none")
 
 
 @dataclass(slots=True, eq=False)
@@ -40,7 +41,9 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns from randomized numbers and true classes, and classifies records that were not randomized.
 
     ``global`` reconstructs every column once; ``by-class`` once for every class; ``local`` by class in every node.
-    ``none`` takes values as they are: true ones, or shown ones as if they were true.
+    ``joint`` grows on counts alone: those of a node come from the joint distribution of the columns above it and one
+    more, by class, so that no record has to be put into a cell. ``none`` takes values as they are: true ones, or shown
+    ones as if they were true.
 
     Claim: what is learnt depends on shown values and classes alone. In a local node the columns that split above keep
         their cells: their records were chosen by noise, so the law of the noise no longer holds for them.
@@ -74,8 +77,13 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = len(self.questions)
         cells = self.cells or cells_for(len(codes))
         self.channels_ = [channel_of(one, cells) for one in self.questions]
-        grown = _Grown(self, given, codes, self._evidence(given, cells))
-        self.root_ = pruned(grown.node(grown.root(), 0), self.doubts)
+        if self.reconstruction == "joint":
+            counts = JointCounts(self.questions, given, codes, len(self.classes_), self.stopping)
+            whole = JointGrowing(counts=counts, max_depth=self.max_depth, min_leaf=self.min_leaf).node({})
+        else:
+            grown = _Grown(self, given, codes, self._evidence(given, cells))
+            whole = grown.node(grown.root(), 0)
+        self.root_ = pruned(whole, self.doubts)
         return self
 
     def _evidence(self, given: Sequence[Reals], cells: int) -> list[Evidence] | None:
@@ -86,17 +94,17 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Reals:  # noqa: N803
         """The shares of the classes in every record's leaf."""
         check_is_fitted(self)
-        columns = columns_of(X, self.questions)
-        cells = np.array([true_cells(*one) for one in zip(self.questions, self.channels_, columns, strict=True)])
-        found = np.empty((cells.shape[1], len(self.classes_)))
-        todo = [(self.root_, np.arange(cells.shape[1]))]
+        columns = [np.asarray(one, np.float64) for one in columns_of(X, self.questions)]
+        rows = len(columns[0])
+        found = np.empty((rows, len(self.classes_)))
+        todo: list[tuple[Node, Whole]] = [(self.root_, np.arange(rows))]
         while todo:
-            node, rows = todo.pop()
+            node, some = todo.pop()
             if node.split is None:
-                found[rows] = node.counts / node.counts.sum()
+                found[some] = node.counts / node.counts.sum()
                 continue
-            left = cells[node.split.column, rows] < node.split.cell
-            todo += [(node.children[0], rows[left]), (node.children[1], rows[~left])]
+            left = columns[node.split.column][some] < node.split.threshold
+            todo += [(node.children[0], some[left]), (node.children[1], some[~left])]
         return found
 
     def predict(self, X: Any) -> Any:  # noqa: N803
@@ -139,11 +147,11 @@ class _Grown:
         if self.tree.reconstruction == "local" and depth:
             for column in set(range(len(self.given))) - held.settled:
                 held.cells[column] = self._by_class(column, held.rows)
-        sizes = [one.cells for one in self.tree.channels_]
-        split = best_split(held.cells, codes, sizes, self.many, self.tree.min_leaf)
+        edges = [np.zeros(2) if one.edges is None else one.edges for one in self.tree.channels_]
+        split = best_split(held.cells, codes, edges, self.many, self.tree.min_leaf)
         if split is None:
             return Node(counts=counts)
-        left = held.cells[split.column] < split.cell
+        left = edges[split.column][held.cells[split.column]] < split.threshold
         parts = [self._part(held, some, split) for some in (left, ~left)]
         return Node(counts=counts, split=split, children=tuple(self.node(part, depth + 1) for part in parts))
 

@@ -146,7 +146,7 @@ class UnaryBits:
         found = written.strip()
         if len(found) != len(self.values) + 1 or found[0] != "b" or set(found[1:]) - {"0", "1"}:
             raise DataError(
-                f"question {self.name!r}: {written!r} was not shown by it; it shows b and {len(self.values)} digits 0 or 1"
+                f"question {self.name!r}: {written!r} was not shown by it; it shows b and {len(self.values)} bits"
             )
         return tuple(bit == "1" for bit in found[1:])
 

@@ -78,7 +78,11 @@ def _second(of: Mapping[str, Reals]) -> Flags:
 
 def _third(of: Mapping[str, Reals]) -> Flags:
     age, salary, level = of["age"], of["salary"], of["elevel"]
-    low, usual, high = _within(salary, 25_000, 75_000), _within(salary, 50_000, 100_000), _within(salary, 75_000, 125_000)
+    low, usual, high = (
+        _within(salary, 25_000, 75_000),
+        _within(salary, 50_000, 100_000),
+        _within(salary, 75_000, 125_000),
+    )
     young, old = age < 40, age >= 60
     return np.asarray(
         (young & ((_within(level, 0, 1) & low) | (_within(level, 2, 3) & usual)))
