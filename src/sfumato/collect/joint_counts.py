@@ -18,7 +18,7 @@ Region = dict[int, tuple[float, float]]
 """For some columns, from where to where."""
 _CELLS = (100, 40, 20)
 """Cells of a column by itself, in a pair, and among three: a joint of more cells would be spread too thinly."""
-_ENDS = Stopping(limit=0.003)
+_ENDS = Stopping(limit=0.001)
 """Joints are followed further than single columns."""
 
 

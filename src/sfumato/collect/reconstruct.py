@@ -119,7 +119,7 @@ def reconstruct(seen: Evidence, *, method: Method = "em", stopping: Stopping | N
         if seen.channel.densities is None:
             raise ParameterError(f"question {seen.channel.name!r}: bayes is for numbers; take em or inversion")
         matrix = seen.channel.densities
-    shares, rounds, told = climbed(seen.counts, matrix, stopping or Stopping())
+    shares, rounds, told = climbed(seen.counts, matrix, stopping or usual(seen.channel))
     return Distribution(
         channel=seen.channel,
         shares=shares,
@@ -128,6 +128,11 @@ def reconstruct(seen: Evidence, *, method: Method = "em", stopping: Stopping | N
         rounds=rounds,
         likelihoods=tuple(told) if method == "em" else (),
     )
+
+
+def usual(channel: Channel) -> Stopping:
+    """When an iteration ends where nothing is said: early for numbers, which smooths; at its end for categories."""
+    return Stopping() if channel.edges is not None else Stopping(rule="likelihood")
 
 
 def climbed(counts: Reals, matrix: Reals, stopping: Stopping) -> tuple[Reals, int, list[float]]:
