@@ -24,6 +24,7 @@ SHORT = (
     "swapping",
     "group_outputs",
     "cube",
+    "collect_speed",
 )
 LONG = (
     "k_optimize",
@@ -42,6 +43,8 @@ LONG = (
     "set_recoding",
     "attacks_adult",
     "audit_cost",
+    "collect_shapes",
+    "collect_trees",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (
@@ -62,6 +65,8 @@ PICTURES = {
     "comparison": ("loss-against-k",),
     "cost": ("cost",),
     "itemsets": ("trajectory-cost",),
+    "collect_shapes": ("collect-shapes", "collect-errors"),
+    "collect_trees": ("collect-trees",),
     "papers.bottom_up_paper": ("bottom-up-adult",),
     "papers.thesis": (
         "lkc-blood",

@@ -95,7 +95,6 @@ def refused(run, *arguments: str, words: str, code: int = 2):
     assert words in " ".join(done.err.split())
     assert done.err.count("\n") == 1
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
-    assert run("collect", *arguments, "--json").json["exit_code"] == code
 
 
 @pytest.mark.parametrize(
@@ -144,6 +143,8 @@ def test_answers_that_cannot_be_taken(run, place: Path):
     Path("spec2.json").write_text(Path("spec.json").read_text().replace('"lie": "1/4"', '"lie": "1/3"'))
     refused(run, "respond", "spec2.json", "--input", "answers.csv", words="lie = 1/4 would do")
     refused(run, "design", "questions.toml", "-o", "spec.json", words="exists already")
+    told = run("collect", "design", "questions.toml", "-o", "spec.json", "--json")
+    assert told.json["exit_code"] == told.code == 2
 
 
 def test_charged_answers_come_to_an_end(run, place: Path):

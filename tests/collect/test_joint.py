@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.collect.channels import evidence, exact
 from sfumato.collect.designing import number_question
-from sfumato.collect.evidence import evidence, exact
 from sfumato.collect.joint import reconstruct_joint
 from sfumato.collect.kept_categories import KeptCategory
 from sfumato.collect.reconstruct import Stopping, reconstruct

@@ -16,13 +16,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sfumato.collect.aggregate_clusters import AggregateKMeans
 from sfumato.collect.associated_cells import whole_counts
 from sfumato.collect.baskets import Baskets
+from sfumato.collect.channels import evidence, number_channel
 from sfumato.collect.columns_given import true_cells
 from sfumato.collect.designing import number_question
-from sfumato.collect.evidence import evidence, number_channel
 from sfumato.collect.gini_splits import split_of
 from sfumato.collect.joint import reconstruct_joint
 from sfumato.collect.kept_categories import KeptCategory
-from sfumato.collect.naive_bayes import ReconstructedNaiveBayes
+from sfumato.collect.reconstructed_bayes import ReconstructedNaiveBayes
 from sfumato.collect.reconstructed_tree import ReconstructedTree
 from sfumato.collect.studies import shown_bits, shown_codes, shown_numbers
 from sfumato.collect.unary_bits import UnaryBits
@@ -151,7 +151,9 @@ def test_naive_bayes_of_categories():
     assert np.exp(model.feature_log_prob_[0][0]) == pytest.approx([0.8, 0, 0.2], abs=0.06)
 
 
-@pytest.mark.parametrize("model", [ReconstructedTree(QUESTIONS), ReconstructedNaiveBayes(QUESTIONS), AggregateKMeans(3)])
+@pytest.mark.parametrize(
+    "model", [ReconstructedTree(QUESTIONS), ReconstructedNaiveBayes(QUESTIONS), AggregateKMeans(3)]
+)
 def test_the_manners_of_scikit_learn(model: Any):
     assert clone(model).get_params().keys() == model.get_params().keys()
     assert type(model)().set_params(**model.get_params()).get_params() == model.get_params()
@@ -205,7 +207,9 @@ def test_supports_have_no_bias():
         for items in (("a",), ("a", "c"), ("a", "b", "c")):
             mean = 0.0
             for bits in product([False, True], repeat=3):
-                each = [(keep if t else flip) if b else 1 - (keep if t else flip) for t, b in zip(true, bits, strict=True)]
+                each = [
+                    (keep if t else flip) if b else 1 - (keep if t else flip) for t, b in zip(true, bits, strict=True)
+                ]
                 mean += float(np.prod(each)) * Baskets(question, np.array([bits])).support(items).share
             assert mean == pytest.approx(float(all(true["abc".index(one)] for one in items)))
 

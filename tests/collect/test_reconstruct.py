@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.collect.bootstrap import with_intervals
+from sfumato.collect.channels import Evidence, category_channel, evidence, number_channel
 from sfumato.collect.designing import number_question
-from sfumato.collect.evidence import Evidence, category_channel, evidence, number_channel
-from sfumato.collect.intervals import with_intervals
 from sfumato.collect.inversion import inverted, onto_simplex, unbiased
 from sfumato.collect.kept_categories import KeptCategory
 from sfumato.collect.noisy_numbers import NoisyNumber

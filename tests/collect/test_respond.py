@@ -107,9 +107,15 @@ def test_a_memory_is_kept_in_a_file(tmp_path: Path):
 
 def test_a_memory_that_somebody_else_changed_is_not_overwritten(tmp_path: Path):
     place = tmp_path / "memory.json"
-    with pytest.raises(DataError, match="somebody else"), stored(place, SPEC) as memory:
-        Respondent(SPEC, memory).answer("ann", {"smokes": "yes", "age": 30})
-        place.write_text("{}")
+
+    def answered_while_another_writes() -> None:
+        with stored(place, SPEC) as memory:
+            Respondent(SPEC, memory).answer("ann", {"smokes": "yes", "age": 30})
+            place.write_text("{}")
+
+    with pytest.raises(DataError, match="somebody else"):
+        answered_while_another_writes()
+    assert place.read_text() == "{}"
 
 
 def drawn(question: Any, answer: Any, runs: int, seed: int) -> list[str]:

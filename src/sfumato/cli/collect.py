@@ -160,7 +160,7 @@ def _show(spec: Specification, given: list[PrivacyGiven]) -> None:
         [
             one.name,
             one.kind,
-            "none" if one.epsilon is None else f"{float(one.epsilon):.4g}",
+            "none" if one.epsilon is None else f"{float(one.epsilon):.4g}" + " an item" * (one.kind == "items"),
             " ".join(f"{100 * share:.3g} % at {confidence:g}" for confidence, share in one.shares.items()) or "-",
             f"{one.information:.3g} of {one.entropy:.3g} bits",
         ]

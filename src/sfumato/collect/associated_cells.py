@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.collect.evidence import Evidence
+from sfumato.collect.channels import Evidence
 from sfumato.collect.noise_laws import Reals, Whole
 from sfumato.collect.reconstruct import Stopping, reconstruct
 

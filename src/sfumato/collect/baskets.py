@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.collect.evidence import Shown, bit_rows
+from sfumato.collect.channels import Shown, bit_rows
 from sfumato.collect.noise_laws import Reals
 from sfumato.collect.unary_bits import UnaryBits
 from sfumato.ground.arguments import at_least, between

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.collect.evidence import Channel, Evidence, category_channel, evidence, number_channel
+from sfumato.collect.channels import Channel, Evidence, category_channel, evidence, number_channel
 from sfumato.collect.kept_categories import KeptCategory
 from sfumato.collect.noise_laws import Whole
 from sfumato.collect.noisy_numbers import NoisyNumber

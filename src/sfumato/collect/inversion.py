@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.collect.evidence import Evidence
+from sfumato.collect.channels import Evidence
 from sfumato.collect.noise_laws import Reals
 from sfumato.collect.reconstruct import Distribution
 from sfumato.ground.errors import ParameterError

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 import polars as pl
 
-from sfumato.collect.evidence import Channel, Evidence
+from sfumato.collect.channels import Channel, Evidence
 from sfumato.collect.noise_laws import Reals
 from sfumato.collect.reconstruct import Distribution, Stopping
 from sfumato.ground.brief import Brief

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.collect.evidence import Evidence, evidence
+from sfumato.collect.channels import Evidence, evidence
 from sfumato.collect.gini_splits import Node, Split, is_worth, split_of
 from sfumato.collect.joint import reconstruct_joint
 from sfumato.collect.noise_laws import Reals, Whole

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.collect.amounts_of_privacy import LocalEpsilon
-from sfumato.collect.evidence import category_channel, number_channel
+from sfumato.collect.channels import category_channel, number_channel
 from sfumato.collect.kept_categories import KeptCategory
 from sfumato.collect.noise_laws import Reals
 from sfumato.collect.noisy_numbers import NoisyNumber

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.collect.evidence import Channel, Evidence
+from sfumato.collect.channels import Channel, Evidence
 from sfumato.collect.noise_laws import Reals
 from sfumato.ground.arguments import above, at_least, one_of
 from sfumato.ground.brief import Brief

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sfumato.collect.associated_cells import associated, by_class
+from sfumato.collect.channels import Evidence
 from sfumato.collect.columns_given import cells_for, channel_of, classes_of, columns_of, shown_evidence, true_cells
-from sfumato.collect.evidence import Evidence
 from sfumato.collect.gini_splits import Node, Split, best_split, is_worth, pruned
 from sfumato.collect.joint_counts import JointCounts, JointGrowing
 from sfumato.collect.noise_laws import Reals, Whole

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from sfumato.collect.asked_plans import planned
-from sfumato.collect.evidence import Evidence, evidence
-from sfumato.collect.intervals import with_intervals
+from sfumato.collect.bootstrap import with_intervals
+from sfumato.collect.channels import Evidence, evidence
 from sfumato.collect.joint import JointDistribution, reconstruct_joint
 from sfumato.collect.memories import Memory, stored
 from sfumato.collect.noisy_numbers import NoisyNumber

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.collect.evidence import Evidence
+from sfumato.collect.channels import Evidence
 from sfumato.collect.inversion import onto_simplex, unbiased
 from sfumato.collect.noise_laws import Reals
 from sfumato.collect.reconstruct import Distribution, Method, Stopping, reconstruct, stepped
