@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,10 +17,22 @@ from sfumato.collect.joint import reconstruct_joint
 from sfumato.collect.kept_categories import KeptCategory
 from sfumato.collect.reconstruct import Stopping, reconstruct
 from sfumato.collect.studies import shown_codes, shown_numbers
+from sfumato.data.table import Table
+from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.ranges import Grown
+from sfumato.describe.texts import Flat
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import DataError, ParameterError
+from sfumato.ground.errors import DataError, ParameterError, PlanError
+from sfumato.ground.work import Work
+from sfumato.group.cells import cells
 from sfumato.group.cut_counts import ROWS
+from sfumato.group.needs import refuse_lacking
+from sfumato.models import KAnonymity
+from sfumato.publish.problem import Problem
+from sfumato.publish.top_down import TopDown
 from sfumato.testing.source_kit import Domains, check_cut_counts
+from sfumato.utility.cell_metrics import LossMetric
+from sfumato.utility.view import measures
 from tests.weights import examples
 
 VALUES = ("a", "b", "c")
@@ -73,6 +87,30 @@ def test_a_joint_is_a_source_of_counts():
     check_cut_counts(source, Domains(sizes=[4, 3], figures=figures))
     assert source.root(figures).total() == pytest.approx([2000, *joint.marginal("sick").counts])
     check_cut_counts(joint.source(), Domains(sizes=[4, 3, 2], figures=[ROWS]))
+
+
+def test_top_down_searches_a_reconstructed_joint():
+    """From shown answers alone it cuts the ages where the original is cut."""
+    seen, sick, told = collected()
+    codes = np.argwhere(told.sum(axis=2) >= 0)
+    frame = pl.DataFrame({"age": codes[:, 0], "drug": codes[:, 1]}).with_columns(pl.lit("no").alias("sick"))
+    loaded = Table(frame=pl.concat([frame, frame.with_columns(pl.lit("yes").alias("sick"))]))
+    quasi = [loaded.column("age"), loaded.column("drug", "category")]
+    made = cells(quasi, [loaded.column("sick")]).classes
+    problem = Problem(
+        cells=replace(made, measures=measures(made)).take(np.zeros(made.count, np.bool_)),
+        hierarchies=(Grown().build(ObservedDomain.of(quasi[0])), Flat().build(ObservedDomain.of(quasi[1]))),
+        models=(KAnonymity(k=500),),
+        metric=LossMetric(),
+        target="sick",
+        numbers=(quasi[0].numbers, None),
+    )
+    joint = reconstruct_joint([*seen, sick])
+    found = TopDown(score="gain").over(problem, joint.source(counted="sick"), Work())
+    assert found.trail.steps[0].column == "age"
+    assert found.cut[0].of_code[1] != found.cut[0].of_code[2]
+    with pytest.raises(PlanError, match="whole counts"):
+        refuse_lacking(joint.source(), ["integers"], "the search")
 
 
 def test_what_does_not_fit_is_refused():
