@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -175,3 +176,29 @@ def test_shown_answers_that_nobody_showed(run, place: Path):
         refused(run, *ask, "bad.csv", words=words)
     shown.drop("age").write_csv("lacking.csv")
     refused(run, *ask, "lacking.csv", words="has no column 'age'")
+
+
+def test_answers_are_remembered_before_they_are_handed_out(run, place: Path, monkeypatch: pytest.MonkeyPatch):
+    """A disk that is full when the answers are written leaves the memory: the next run shows the same draws."""
+    run("collect", "design", "questions.toml", "-o", "spec.json")
+    ask = ("collect", "respond", "spec.json", "--input", "answers.csv", "--person", "id", "--memory", "m.json")
+    with monkeypatch.context() as full:
+        full.setattr("sfumato.bundle.staging.sync", _full)
+        done = run(*ask)
+    assert done.code == 2
+    assert not Path("shown.csv").exists()
+    kept = json.loads(Path("m.json").read_text())["people"]
+    assert run(*ask).code == 0
+    shown = pl.read_csv("shown.csv", infer_schema=False)
+    assert [kept[f"p{n}"]["age"][0] for n in range(ROWS)] == shown["age"].to_list()
+
+
+def test_what_cannot_be_remembered_is_not_handed_out(run, place: Path, monkeypatch: pytest.MonkeyPatch):
+    run("collect", "design", "questions.toml", "-o", "spec.json")
+    monkeypatch.setattr("sfumato.collect.memories.sync", lambda path: _full())
+    ask = ("respond", "spec.json", "--input", "answers.csv", "--person", "id", "--memory", "m.json")
+    refused(run, *ask, words="m.json cannot be written: No space left on device")
+
+
+def _full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
