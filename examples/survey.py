@@ -1,4 +1,4 @@
-"""Ask people about smoking and age so that the collector never sees a true answer, and estimate the shares all the same.
+"""Ask people about smoking and age so that the collector sees no true answer, and estimate the shares all the same.
 
 Secret from the collector: what anybody really answered.
 Becomes public: the specification, and shown answers that were changed at random where they were given.

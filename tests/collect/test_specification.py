@@ -35,13 +35,16 @@ def test_a_specification_is_read_as_it_was_written():
 
 def test_promises_are_exact():
     assert AGE.epsilon == LocalEpsilon(plain=Fraction(2))
-    assert SITE.lasting == LocalEpsilon(ratio=Fraction(9))
+    assert SITE.lasting == LocalEpsilon.log(Fraction(9))
     keep, flip = Fraction(11, 16), Fraction(9, 16)
     assert SITE.shown == (keep, flip)
-    assert SITE.epsilon.ratio == keep / flip * (1 - flip) / (1 - keep)
+    assert SITE.epsilon == LocalEpsilon.log(keep / flip * (1 - flip) / (1 - keep))
     assert float(WHOLE.epsilon or 0) == pytest.approx(2 + log(2.7182) + log(9))
-    items = UnaryBits.items("basket", ("x", "y", "z"), epsilon=1)
-    assert float(Specification(questions=(items,)).epsilon or 0) == pytest.approx(3 * log(2.7182))
+    items = UnaryBits.items("basket", tuple(map(str, range(3000))), epsilon=1)
+    many = Specification(questions=(items, DRUG))
+    assert str(many.epsilon) == "3001 ln 13591/5000"
+    assert float(many.epsilon or 0) == pytest.approx(3001 * log(2.7182))
+    assert Specification.parse(many.write()) == many
 
 
 @given(st.fractions(min_value=Fraction(1, 100), max_value=20, max_denominator=100))
@@ -141,7 +144,7 @@ def test_bad_parameters_are_refused(make: Any, words: str):
         make()
 
 
-@pytest.mark.parametrize("answer", ["101", "-0.1", "NaN", "inf", "", "many", None, "1e400", True])
+@pytest.mark.parametrize("answer", ["101", "-0.1", "NaN", "inf", "", "many", None, "1e400", "1e999999999", True])
 def test_a_number_outside_its_range_is_refused(answer: Any):
     with pytest.raises(DataError, match="is no number from 0 to 100"):
         AGE.code(answer)

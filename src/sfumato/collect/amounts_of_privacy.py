@@ -6,12 +6,14 @@ kept as they are, so that a specification states what holds and no rounded neigh
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
 
 from sfumato.ground.errors import ParameterError
 
+_HUGE = re.compile(r"[eE][+-]?[\d_]{4,}")
 _ROUND = 10_000
 """Ratios are rounded down to multiples of one part in so many."""
 
@@ -20,28 +22,38 @@ _ROUND = 10_000
 class LocalEpsilon:
     """No two true answers make any shown answer more than ``e^epsilon`` times as likely.
 
-    >>> str(LocalEpsilon(ratio=Fraction(3))), str(LocalEpsilon(plain=Fraction(1, 2)))
+    >>> str(LocalEpsilon.log(Fraction(3))), str(LocalEpsilon(plain=Fraction(1, 2)))
     ('ln 3', '1/2')
+    >>> str(LocalEpsilon.log(Fraction(3)).times(2) + LocalEpsilon(plain=Fraction(1)))
+    '2 ln 3 + 1'
     """
 
-    ratio: Fraction = Fraction(1)
-    """e to the power of its logarithmic part."""
+    logs: tuple[tuple[Fraction, int], ...] = ()
+    """Its logarithmic parts: ratios, ascending, and how often the logarithm of each counts."""
     plain: Fraction = Fraction(0)
     """Its rational part."""
 
+    @classmethod
+    def log(cls, ratio: Fraction) -> LocalEpsilon:
+        """The logarithm of a ratio."""
+        return cls(logs=((ratio, 1),)) if ratio != 1 else cls()
+
     def __float__(self) -> float:
-        return log(self.ratio.numerator) - log(self.ratio.denominator) + float(self.plain)
+        return sum(many * (log(one.numerator) - log(one.denominator)) for one, many in self.logs) + float(self.plain)
 
     def __str__(self) -> str:
-        parts = [f"ln {self.ratio}"] if self.ratio != 1 else []
+        parts = [f"{many} ln {one}" if many > 1 else f"ln {one}" for one, many in self.logs]
         return " + ".join([*parts, str(self.plain)] if self.plain or not parts else parts)
 
     def __add__(self, other: LocalEpsilon) -> LocalEpsilon:
-        return LocalEpsilon(ratio=self.ratio * other.ratio, plain=self.plain + other.plain)
+        added = dict(self.logs)
+        for one, many in other.logs:
+            added[one] = added.get(one, 0) + many
+        return LocalEpsilon(logs=tuple(sorted(added.items())), plain=self.plain + other.plain)
 
     def times(self, many: int) -> LocalEpsilon:
         """What so many independent answers give away together."""
-        return LocalEpsilon(ratio=self.ratio**many, plain=self.plain * many)
+        return LocalEpsilon(logs=tuple((one, each * many) for one, each in self.logs), plain=self.plain * many)
 
 
 def ratio_within(epsilon: Fraction) -> Fraction:
@@ -67,8 +79,8 @@ def exact_number(name: str, value: object) -> Fraction:
     """A number as it was written: "3/4", "0.75", 1; floats by the decimal that they print."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         raise ParameterError(f'{name} must be a number such as "3/4" or 0.75, not {value!r}')
-    if isinstance(value, str) and len(value) > 60:
-        raise ParameterError(f"{name} must be a number of at most 60 characters, not one of {len(value)}")
+    if isinstance(value, str) and (len(value) > 60 or _HUGE.search(value)):
+        raise ParameterError(f"{name} must be a number of at most 60 characters and three digits of exponent")
     try:
         return Fraction(repr(value) if isinstance(value, float) else value)
     except (ValueError, ZeroDivisionError):

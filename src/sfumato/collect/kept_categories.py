@@ -84,7 +84,7 @@ class KeptCategory:
     @property
     def epsilon(self) -> LocalEpsilon:
         """What is promised of one answer."""
-        return LocalEpsilon(ratio=self.keep / self.other)
+        return LocalEpsilon.log(self.keep / self.other)
 
     @property
     def lasting(self) -> LocalEpsilon:

@@ -18,7 +18,7 @@ Law = Literal["uniform", "gaussian", "laplace"]
 LAWS = ("uniform", "gaussian", "laplace")
 SIZES = {"uniform": "reach", "gaussian": "deviation", "laplace": "scale"}
 """What the size of each law is called."""
-MOST_STEPS = 200_000
+MOST_STEPS = 100_000
 """A range may have so many steps, and noise may reach so far."""
 
 

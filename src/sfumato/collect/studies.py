@@ -13,7 +13,10 @@ from sfumato.ground.chance import Chance
 
 
 def shown_numbers(question: NoisyNumber, true: Reals, chance: Chance) -> Reals:
-    """What a question would show of these numbers, which are rounded to its grid."""
+    """What a question would show of these numbers, which are rounded to its grid; its chance must be its own.
+
+    Numbers that were drawn from the same seed would go with their noise.
+    """
     rng, law = chance.generator(), NoiseLaw.of(question)
     low, step = float(question.low), float(question.step)
     codes = np.clip(np.rint((np.asarray(true) - low) / step), 0, question.steps)

@@ -119,7 +119,7 @@ class UnaryBits:
 
     def _promised(self, keep: Fraction, flip: Fraction) -> LocalEpsilon:
         ones, zeros = keep / flip, (1 - flip) / (1 - keep)
-        return LocalEpsilon(ratio=ones * zeros if self.kind == "unary" else max(ones, zeros))
+        return LocalEpsilon.log(ones * zeros if self.kind == "unary" else max(ones, zeros))
 
     def code(self, answer: Any) -> Bits:
         """The bits of an answer; one that is not declared is refused."""
