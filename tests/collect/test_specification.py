@@ -161,3 +161,39 @@ def test_what_was_not_shown_is_refused(written: str):
         AGE.read(written)
     with pytest.raises(DataError, match="was not shown by it"):
         SITE.read(written)
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["", "1/3", "1/0", "nan", "warner", "unary", "age", "1e9999", "0.5"])
+    | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.data())
+@examples(200)
+def test_a_specification_from_a_stranger_is_read_or_refused(data: Any):
+    """Any value in any place: what is read can be kept, and whatever else is refused with one message."""
+    tree = json.loads(WHOLE.write())
+    if data.draw(st.booleans()):
+        del tree["promises"]
+    place: Any = tree
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = data.draw(ANYTHING)
+        break
+    try:
+        found = Specification.parse(json.dumps(tree))
+    except PlanError as refused:
+        assert "\n" not in str(refused)
+        return
+    assert Specification.parse(found.write()) == found
