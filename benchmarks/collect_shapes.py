@@ -76,7 +76,7 @@ def _draw(errors: dict[tuple[str, str, float], list[float]]) -> None:
                 Line(name="true", points=list(zip(at, true, strict=True)), tone=1, dashed=True),
             ]
             heights = ticks_over([0.0, *true, *raw, *found])
-            title = f"{shape}, {law} noise, 100 % privacy, 100,000 answers"
+            title = f"{shape}, {law} noise"
             axes = {"x": "value", "ticks": (0, 25, 50, 75, 100), "y": heights, "unit": " %"}
             row.append(Panel(title=title, lines=lines, log_x=False, log_y=False, **axes))
         shapes.append(row)
