@@ -178,7 +178,7 @@ ANYTHING = st.recursive(
 @given(st.data())
 @examples(200)
 def test_a_specification_from_a_stranger_is_read_or_refused(data: Any):
-    """Any value in any place: what is read can be kept, and whatever else is refused with one message."""
+    """Any value in any place: what is read can be kept, and whatever else is refused as a plan is."""
     tree = json.loads(WHOLE.write())
     if data.draw(st.booleans()):
         del tree["promises"]
@@ -193,7 +193,6 @@ def test_a_specification_from_a_stranger_is_read_or_refused(data: Any):
         break
     try:
         found = Specification.parse(json.dumps(tree))
-    except PlanError as refused:
-        assert "\n" not in str(refused)
+    except PlanError:
         return
     assert Specification.parse(found.write()) == found
