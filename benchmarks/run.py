@@ -26,6 +26,7 @@ SHORT = (
     "cube",
     "matching",
     "histograms",
+    "collect_speed",
 )
 LONG = (
     "k_optimize",
@@ -45,6 +46,8 @@ LONG = (
     "set_recoding",
     "attacks_adult",
     "audit_cost",
+    "collect_shapes",
+    "collect_trees",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (
@@ -65,6 +68,8 @@ PICTURES = {
     "comparison": ("loss-against-k",),
     "cost": ("cost",),
     "itemsets": ("trajectory-cost",),
+    "collect_shapes": ("collect-shapes", "collect-errors"),
+    "collect_trees": ("collect-trees",),
     "papers.bottom_up_paper": ("bottom-up-adult",),
     "papers.thesis": (
         "lkc-blood",

@@ -41,6 +41,11 @@ SAYS = {
         "t-closeness: holds, reached 0.429",
     ],
     "release_a_frame": ["2000 rows in", "k-anonymity: at least 5 required", "holds: True"],
+    "survey": [
+        "promised for both answers together: ln 3 + 4",
+        "asked again, the same answer: True",
+        "the estimated share of smokers is near the true 30 %: True",
+    ],
     "voter_roll": [
         "raw: Mary, John, Peter, Diana, William found with certainty",
         "[['[20-30)', 'Northeastern US'], ['[30-40)', 'Western US']]",

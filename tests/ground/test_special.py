@@ -10,7 +10,17 @@ from scipy import integrate, special, stats
 
 from sfumato.attacks.identity.risk import individual_risk
 from sfumato.attacks.identity.uniques import _once
-from sfumato.ground.special import beta_cdf, beta_quantile, binomial_floor, bisected, log_gamma, normal_quantile
+from sfumato.ground.special import (
+    beta_cdf,
+    beta_quantile,
+    binomial_chances,
+    binomial_floor,
+    bisected,
+    chi_square_quantile,
+    gamma_cdf,
+    log_gamma,
+    normal_quantile,
+)
 from tests.weights import examples
 
 SHARES = st.floats(1e-6, 1 - 1e-6)
@@ -75,3 +85,22 @@ def test_one_member_of_a_class_is_drawn_by_the_hypergeometric_law(sizes, more):
     rows = int(size.sum())
     expected = stats.hypergeom.pmf(1, rows + more, size, rows)
     assert _once(size, rows + more, rows) == pytest.approx(expected, rel=1e-8, abs=1e-12)
+
+
+@examples(200)
+@given(x=st.floats(0, 1e5), a=st.floats(0.5, 1e5))
+def test_the_gamma_law(x, a):
+    assert gamma_cdf(x, a) == pytest.approx(special.gammainc(a, x), rel=1e-6, abs=1e-10)
+
+
+@examples(100)
+@given(p=st.floats(0.01, 0.999), freedom=st.integers(1, 10**4))
+def test_quantiles_of_the_chi_square_law(p, freedom):
+    assert chi_square_quantile(p, freedom) == pytest.approx(stats.chi2.ppf(p, freedom), rel=1e-7)
+
+
+@examples(100)
+@given(trials=st.integers(0, 2000), share=SHARES)
+def test_chances_of_the_binomial_law(trials, share):
+    expected = stats.binom.pmf(np.arange(trials + 1), trials, share)
+    assert binomial_chances(trials, share) == pytest.approx(expected, rel=1e-8, abs=1e-12)

@@ -30,9 +30,12 @@ def test_no_file_and_no_function_is_too_long():
 
 
 def test_randomness_is_handed_in():
-    """Generators are made in one place; nobody draws from a global one."""
+    """Generators are made in one place; nobody draws from a global one.
+
+    Coins at collection time have a place of their own: a survey tool embeds them without NumPy.
+    """
     for path in FILES:
-        if path.name == "chance.py":
+        if path.name in ("chance.py", "coins.py"):
             continue
         text = path.read_text()
         assert not re.search(

@@ -15,6 +15,7 @@ from sfumato.cli import (
     audit_noise,
     budget,
     catalog,
+    collect,
     demo,
     dimensions,
     frontier,
@@ -80,6 +81,10 @@ keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys 
 for one in (key.new, key.card):
     keys.command()(_interruptible(one))
 app.add_typer(keys, name="key")
+collections = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Randomize answers where they are given.")
+for stage in (collect.design, collect.privacy, collect.respond, collect.reconstruct):
+    collections.command()(_interruptible(stage))
+app.add_typer(collections, name="collect")
 
 
 def _version(value: bool) -> None:

@@ -11,6 +11,7 @@ from sfumato.datasets.synthetic_city import city
 from sfumato.datasets.synthetic_icu import icu
 from sfumato.datasets.synthetic_metro import metro
 from sfumato.datasets.synthetic_patients import patients, patients_hierarchies
+from sfumato.datasets.synthetic_quest import quest
 from sfumato.datasets.uci_adult import adult
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "metro",
     "patients",
     "patients_hierarchies",
+    "quest",
 ]

@@ -18,6 +18,9 @@ import numpy as np
 from sfumato.attacks.answers.noise_power import LEAST_RUNS, Shown
 from sfumato.budget.accountants import epsilon_at
 from sfumato.budget.events import Concentrated, Pure
+from sfumato.collect.kept_categories import KeptCategory
+from sfumato.collect.noisy_numbers import NoisyNumber
+from sfumato.collect.unary_bits import UnaryBits
 from sfumato.ground.errors import ParameterError
 from sfumato.noise import chosen_quantile, noisy_reals, randomized_responses
 from sfumato.publish.looking import Mechanisms, Scores
@@ -70,7 +73,7 @@ class NoiseCase:
 def mechanism_cases(epsilon: float | Fraction = 1, doors: Mechanisms | None = None) -> list[NoiseCase]:
     """All mechanisms at one epsilon; ``doors`` are the product's ways to look at rows, unless a test says otherwise."""
     looking, budget = doors or Mechanisms(), Fraction(epsilon)
-    return [*_counting(looking, budget), *_choosing(looking, budget), *_others(budget)]
+    return [*_counting(looking, budget), *_choosing(looking, budget), *_others(budget), *_at_the_source(budget)]
 
 
 def _counting(looking: Mechanisms, epsilon: Fraction) -> list[NoiseCase]:
@@ -154,6 +157,37 @@ def _others(epsilon: Fraction) -> list[NoiseCase]:
         NoiseCase(name="sums, Laplace noise", declared=e, draw=sums, shows=by_ends),
         NoiseCase(name="quantile, choice of a candidate", declared=e, draw=quantiles, shows=by_rank),
         NoiseCase(name="randomized answers", declared=e, draw=answers, shows=lambda f: (_kept(f * e, 3),)),
+    ]
+
+
+def _at_the_source(epsilon: Fraction) -> list[NoiseCase]:
+    """Answers that are randomized where they are given, on two that differ as far as they can."""
+    kept = KeptCategory.within("q", ("a", "b", "c"), epsilon=epsilon)
+    bits = UnaryBits.within("q", ("a", "b", "c"), epsilon=epsilon)
+    number = NoisyNumber.declared("q", "laplace", low=0, high=1, step=1, size=1 / epsilon)
+    e = float(epsilon)
+
+    def answers(question: Any, pair: tuple[str, str]) -> Callable[[int, int], list[str]]:
+        return lambda side, runs: [question.write(question.draw(question.code(pair[side]))) for _ in range(runs)]
+
+    def by_two_bits(f: float) -> tuple[Shown, ...]:
+        flip = 1 / (exp(f * e) + 1)
+        return (Shown(right=(1 - flip) / 2, wrong=flip / 2),)
+
+    return [
+        NoiseCase(
+            name="at the source, kept answers",
+            declared=e,
+            draw=answers(kept, ("a", "b")),
+            shows=lambda f: (_kept(f * e, 3),),
+        ),
+        NoiseCase(name="at the source, bits", declared=e, draw=answers(bits, ("a", "b")), shows=by_two_bits),
+        NoiseCase(
+            name="at the source, Laplace noise",
+            declared=e,
+            draw=answers(number, ("0", "1")),
+            shows=lambda f: (_kept(f * e, 2),),
+        ),
     ]
 
 

@@ -1,0 +1,74 @@
+"""Five functions of Agrawal and Srikant: trees and naive Bayes from original and from randomized people."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from measure import table
+from pictures import Panel, save
+from sfumato.collect.designing import number_question
+from sfumato.collect.reconstructed_bayes import ReconstructedNaiveBayes
+from sfumato.collect.reconstructed_tree import ReconstructedTree
+from sfumato.collect.studies import shown_numbers
+from sfumato.datasets.synthetic_quest import QUEST_RANGES, quest
+from sfumato.ground.chance import Chance
+from sfumato.report.base.line_chart import Line
+
+TRAINING, TESTED = 100_000, 5_000
+STEPS = {"age": "0.1", "elevel": 1, "car": 1, "zipcode": 1, "hyears": 1}
+"""The others are in steps of 100."""
+LEVELS = (0.25, 1.0, 2.0)
+MODES = ("randomized", "global", "by-class", "local", "joint", "naive Bayes")
+
+
+def accuracies(function: int, law: str, privacy: float) -> dict[str, float]:
+    """Per cent of tested people in the right group, by how the tree was grown."""
+    questions = [
+        number_question(name, law, low=low, high=high, step=STEPS.get(name, 100), privacy=privacy)
+        for name, (low, high) in QUEST_RANGES.items()
+    ]
+    train, test = quest(TRAINING, function=function, seed=1), quest(TESTED, function=function, seed=2)
+    columns = [shown_numbers(q, train[q.name].to_numpy(), Chance(seed=10 + n)) for n, q in enumerate(questions)]
+    shown = pl.DataFrame({q.name: column for q, column in zip(questions, columns, strict=True)})
+    y, told = train["group"].to_numpy(), test["group"].to_numpy()
+
+    def right(model: object, frame: pl.DataFrame) -> float:
+        return 100 * float((model.fit(frame, y).predict(test) == told).mean())
+
+    found = {"original": right(ReconstructedTree(questions, reconstruction="none"), train)}
+    found["randomized"] = right(ReconstructedTree(questions, reconstruction="none"), shown)
+    for mode in ("global", "by-class", "local", "joint"):
+        found[mode] = right(ReconstructedTree(questions, reconstruction=mode), shown)
+    found["naive Bayes"] = right(ReconstructedNaiveBayes(questions), shown)
+    return found
+
+
+def main() -> str:
+    """Tabulate all functions, laws and levels; draw those of uniform noise."""
+    rows, drawn = [], {}
+    for law in ("uniform", "gaussian"):
+        for function in range(1, 6):
+            for privacy in LEVELS:
+                found = accuracies(function, law, privacy)
+                drawn[law, function, privacy] = found
+                cells = [f"{found[mode]:.1f}" for mode in ("original", *MODES)]
+                rows.append([function, law, f"{100 * privacy:g} %", *cells])
+    panels = []
+    for function in range(1, 6):
+        lines = [
+            Line(name=mode, points=[(100 * p, drawn["uniform", function, p][mode]) for p in LEVELS], tone=n)
+            for n, mode in enumerate(MODES[:5])
+        ]
+        best = drawn["uniform", function, LEVELS[0]]["original"]
+        lines.append(Line(name="original", points=[(100 * p, best) for p in LEVELS], tone=-1, dashed=True))
+        axes = {"x": "privacy in %", "ticks": [100 * p for p in LEVELS], "y": (50, 60, 70, 80, 90, 100), "unit": " %"}
+        panels.append(
+            Panel(title=f"accuracy, function {function}, uniform noise", lines=lines, log_x=False, log_y=False, **axes)
+        )
+    save([panels[:3], panels[3:]], "collect-trees.svg")
+    title = f"Accuracy in per cent, {TRAINING:,} people learnt from and {TESTED:,} tested"
+    return table(title, ["function", "noise", "privacy", "original", *MODES], rows)
+
+
+if __name__ == "__main__":
+    print(main())

@@ -1,0 +1,170 @@
+"""The distribution of original answers from shown ones: iterative Bayes, and the EM that converges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from sfumato.collect.channels import Channel, Evidence
+from sfumato.collect.noise_laws import Reals
+from sfumato.ground.arguments import above, at_least, one_of
+from sfumato.ground.brief import Brief
+from sfumato.ground.errors import ParameterError
+from sfumato.ground.special import chi_square_quantile
+
+Rule = Literal["chi-square", "mean-change", "likelihood"]
+RULES = ("chi-square", "mean-change", "likelihood")
+Method = Literal["em", "bayes", "inversion"]
+METHODS = ("em", "bayes", "inversion")
+_LIMITS = {"chi-square": 0.01, "mean-change": 1e-3, "likelihood": 1e-9}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping:
+    """When an iteration ends.
+
+    Source: Agrawal and Srikant 2000: rounds differ by less than 1 % of what a chi-square test at 95 % would notice;
+        document 000, section 20.2.1: the mean change of the densities.
+    """
+
+    rule: Rule = "chi-square"
+    """chi-square: between two rounds; mean-change: of a cell's share against an equal share; likelihood: its gain for
+    an answer."""
+    limit: float | None = None
+    """Below which it ends: a share of the test's threshold (0.01), a change (0.001) or a gain (1e-9)."""
+    rounds: int = 5_000
+    """At most so many."""
+
+    def __post_init__(self) -> None:
+        one_of("rule", self.rule, RULES)
+        at_least("rounds", self.rounds, 1)
+        if self.limit is not None:
+            above("limit", self.limit, 0)
+
+    def over(self, before: Reals, after: Reals, answers: float, gain: float) -> bool:
+        """Whether two rounds, or the likelihood of an answer in them, differ by too little to go on."""
+        limit = _LIMITS[self.rule] if self.limit is None else self.limit
+        if self.rule == "likelihood":
+            return gain < limit
+        if self.rule == "mean-change":
+            return float(np.abs(after - before).mean() * after.size) < limit
+        held = before > 0
+        apart = answers * float(((after - before)[held] ** 2 / before[held]).sum())
+        return apart < limit * _noticed(after.size - 1)
+
+
+@lru_cache(maxsize=256)
+def _noticed(freedom: int) -> float:
+    """What a chi-square test at 95 % notices."""
+    return chi_square_quantile(0.95, max(freedom, 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Distribution(Brief):
+    """What the originals are like: a share for every cell, and counts that stand for answers."""
+
+    channel: Channel
+    """The column and its cells."""
+    shares: Reals
+    """They add up to 1, and none is negative."""
+    answers: int
+    """How many shown answers it was learnt from."""
+    method: Method
+    """How."""
+    rounds: int = 0
+    """Of an iteration."""
+    likelihoods: tuple[float, ...] = ()
+    """Of EM: the mean log-likelihood of an answer before every round, and at the end."""
+    low: Reals | None = None
+    """Where an interval was asked for, its lower ends."""
+    high: Reals | None = None
+    """Its upper ends."""
+
+    @property
+    def name(self) -> str:
+        """The column."""
+        return self.channel.name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cells."""
+        return self.channel.labels
+
+    @property
+    def counts(self) -> Reals:
+        """How many people stand behind each cell: real numbers."""
+        return self.shares * self.answers
+
+
+def reconstruct(seen: Evidence, *, method: Method = "em", stopping: Stopping | None = None) -> Distribution:
+    """The distribution of the originals of some shown answers.
+
+    Claim: EM climbs the likelihood of the cells' shares and ends at its maximum, if it is let; the likelihood is
+        concave, so no other maximum is higher. Iterative Bayes takes densities at midpoints for probabilities of cells;
+        it is near, and no likelihood is known that it climbs. Both stay non-negative and add up to 1.
+    Cost: a round is two products with a matrix of outcomes x cells, whatever the number of answers.
+    Source: document 000, section 20.2.1; Agrawal and Srikant 2000; Agrawal and Aggarwal 2001 (EM).
+    """
+    one_of("method", method, METHODS)
+    if method == "inversion":
+        from sfumato.collect.inversion import inverted
+
+        return inverted(seen)
+    matrix = seen.channel.matrix
+    if method == "bayes":
+        if seen.channel.densities is None:
+            raise ParameterError(f"question {seen.channel.name!r}: bayes is for numbers; take em or inversion")
+        matrix = seen.channel.densities
+    shares, rounds, told = climbed(seen.counts, matrix, stopping or usual(seen.channel))
+    return Distribution(
+        channel=seen.channel,
+        shares=shares,
+        answers=seen.answers,
+        method=method,
+        rounds=rounds,
+        likelihoods=tuple(told) if method == "em" else (),
+    )
+
+
+def usual(channel: Channel) -> Stopping:
+    """When an iteration ends where nothing is said: early for numbers, which smooths; at its end for categories."""
+    return Stopping() if channel.edges is not None else Stopping(rule="likelihood")
+
+
+def climbed(counts: Reals, matrix: Reals, stopping: Stopping) -> tuple[Reals, int, list[float]]:
+    """Shares after as many rounds as the rule asks for, from equal ones; and the likelihoods on the way."""
+    held = counts > 0
+    counts, matrix = counts[held], np.ascontiguousarray(matrix[held])
+    answers = float(counts.sum())
+    shares = np.full(matrix.shape[1], 1 / matrix.shape[1])
+    told = [likelihood(shares, counts, matrix)]
+    for turn in range(1, stopping.rounds + 1):
+        after = stepped(shares, counts, matrix)
+        told.append(likelihood(after, counts, matrix))
+        over = stopping.over(shares, after, answers, told[-1] - told[-2])
+        shares = after
+        if over:
+            return shares, turn, told
+    return shares, stopping.rounds, told
+
+
+def stepped(shares: Reals, counts: Reals, matrix: Reals) -> Reals:
+    """One round: every answer is spread over the cells by Bayes' rule, and the cells' parts are added up (20.5).
+
+    Shares and counts may be rows of several problems with one matrix.
+    """
+    predicted = shares @ matrix.T
+    weights = np.divide(counts, predicted, out=np.zeros_like(predicted), where=predicted > 0)
+    found = shares * (weights @ matrix)
+    total = found.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, np.divide(found, total, out=np.zeros_like(found), where=total > 0), shares)
+
+
+def likelihood(shares: Reals, counts: Reals, matrix: Reals) -> float:
+    """The mean log-likelihood of an answer; answers that no cell explains are left out."""
+    predicted = matrix @ shares
+    good = predicted > 0
+    return float((counts[good] * np.log(predicted[good])).sum() / counts[good].sum()) if good.any() else float("-inf")

@@ -1,0 +1,163 @@
+"""Decision trees from randomized numbers: reconstructed globally, by class, or by class anew in every node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sfumato.collect.associated_cells import associated, by_class
+from sfumato.collect.channels import Evidence
+from sfumato.collect.columns_given import cells_for, channel_of, classes_of, columns_of, shown_evidence, true_cells
+from sfumato.collect.gini_splits import Node, Split, best_split, is_worth, pruned
+from sfumato.collect.joint_counts import JointCounts, JointGrowing
+from sfumato.collect.noise_laws import Reals, Whole
+from sfumato.collect.noisy_numbers import NoisyNumber
+from sfumato.collect.reconstruct import Stopping
+from sfumato.ground.arguments import at_least, one_of
+from sfumato.ground.errors import ParameterError
+from sfumato.ground.extras import extra
+
+extra("sklearn.base", "mining on distributions")
+
+from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402
+from sklearn.utils.validation import check_is_fitted  # noqa: E402
+
+Reconstruction = Literal["global", "by-class", "local", "joint", "none"]
+RECONSTRUCTIONS = ("global", "by-class", "local", "joint", "none")
+
+
+@dataclass(slots=True, eq=False)
+class _Records:
+    """The records of a node."""
+
+    rows: Whole
+    """Their places."""
+    cells: Whole
+    """Columns x records: the cell of each."""
+    settled: frozenset[int]
+    """The columns that split a node above: their cells stay, since what is left was chosen by its noise too."""
+
+
+class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns from randomized numbers and true classes, and classifies records that were not randomized.
+
+    ``global`` reconstructs every column once; ``by-class`` once for every class; ``local`` by class in every node.
+    ``joint`` grows on counts alone: those of a node come from the joint distribution of the columns above it and one
+    more, by class, so that no record has to be put into a cell. ``none`` takes values as they are: true ones, or shown
+    ones as if they were true.
+
+    Claim: what is learnt depends on shown values and classes alone. In a local node the columns that split above keep
+        their cells: their records were chosen by noise, so the law of the noise no longer holds for them.
+    Source: Agrawal and Srikant 2000 (Global, ByClass, Local; gini as in SPRINT); document 000, section 20.2.2.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[NoisyNumber] = (),
+        *,
+        reconstruction: Reconstruction = "by-class",
+        stopping: Stopping | None = None,
+        cells: int | None = None,
+        max_depth: int = 12,
+        min_leaf: int = 50,
+        doubts: float = 2.0,
+    ) -> None:
+        """Remember how to fit; a split must save more errors than so many standard deviations of them."""
+        self.questions, self.reconstruction, self.stopping = questions, reconstruction, stopping
+        self.cells, self.max_depth, self.min_leaf, self.doubts = cells, max_depth, min_leaf, doubts
+
+    def fit(self, X: Any, y: Any) -> ReconstructedTree:  # noqa: N803
+        """Grow a tree from shown records, and prune it."""
+        one_of("reconstruction", self.reconstruction, RECONSTRUCTIONS)
+        at_least("max_depth", self.max_depth, 1)
+        at_least("min_leaf", self.min_leaf, 1)
+        if not all(isinstance(one, NoisyNumber) for one in self.questions):
+            raise ParameterError("questions of a tree must be numbers")
+        given = [np.asarray(one, np.float64) for one in columns_of(X, self.questions)]
+        self.classes_, codes = classes_of(y, len(given[0]))
+        self.n_features_in_ = len(self.questions)
+        cells = self.cells or cells_for(len(codes))
+        self.channels_ = [channel_of(one, cells) for one in self.questions]
+        if self.reconstruction == "joint":
+            counts = JointCounts(self.questions, given, codes, len(self.classes_), self.stopping)
+            whole = JointGrowing(counts=counts, max_depth=self.max_depth, min_leaf=self.min_leaf).node({})
+        else:
+            grown = _Grown(self, given, codes, self._evidence(given, cells))
+            whole = grown.node(grown.root(), 0)
+        self.root_ = pruned(whole, self.doubts)
+        return self
+
+    def _evidence(self, given: Sequence[Reals], cells: int) -> list[Evidence] | None:
+        if self.reconstruction == "none":
+            return None
+        return [shown_evidence(one, column, cells) for one, column in zip(self.questions, given, strict=True)]
+
+    def predict_proba(self, X: Any) -> Reals:  # noqa: N803
+        """The shares of the classes in every record's leaf."""
+        check_is_fitted(self)
+        columns = [np.asarray(one, np.float64) for one in columns_of(X, self.questions)]
+        rows = len(columns[0])
+        found = np.empty((rows, len(self.classes_)))
+        todo: list[tuple[Node, Whole]] = [(self.root_, np.arange(rows))]
+        while todo:
+            node, some = todo.pop()
+            if node.split is None:
+                found[some] = node.counts / node.counts.sum()
+                continue
+            left = columns[node.split.column][some] < node.split.threshold
+            todo += [(node.children[0], some[left]), (node.children[1], some[~left])]
+        return found
+
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        """The most frequent class of every record's leaf."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+class _Grown:
+    """The growing of one tree."""
+
+    def __init__(self, tree: ReconstructedTree, given: Sequence[Reals], codes: Whole, seen: list[Evidence] | None):
+        self.tree, self.given, self.codes, self.seen = tree, given, codes, seen
+        self.many = len(tree.classes_)
+
+    def root(self) -> _Records:
+        """All records, in the cells in which the mode begins."""
+        rows = np.arange(len(self.codes))
+        if self.seen is None:
+            columns = zip(self.tree.questions, self.tree.channels_, self.given, strict=True)
+            cells = [true_cells(*one) for one in columns]
+        elif self.tree.reconstruction == "global":
+            pairs = zip(self.seen, self.given, strict=True)
+            cells = [associated(seen, shown, self.tree.stopping) for seen, shown in pairs]
+        else:
+            cells = [self._by_class(column, rows) for column in range(len(self.given))]
+        return _Records(rows=rows, cells=np.array(cells), settled=frozenset())
+
+    def _by_class(self, column: int, rows: Whole) -> Whole:
+        seen = self.seen[column].take(rows) if self.seen is not None else None
+        if seen is None:
+            raise TypeError("values that were not randomized are not reconstructed")
+        return by_class(seen, self.given[column][rows], self.codes[rows], self.many, self.tree.stopping)
+
+    def node(self, held: _Records, depth: int) -> Node:
+        """A node with everything below it."""
+        codes = self.codes[held.rows]
+        counts = np.bincount(codes, minlength=self.many).astype(np.float64)
+        if depth >= self.tree.max_depth or not is_worth(counts, self.tree.min_leaf):
+            return Node(counts=counts)
+        if self.tree.reconstruction == "local" and depth:
+            for column in set(range(len(self.given))) - held.settled:
+                held.cells[column] = self._by_class(column, held.rows)
+        edges = [np.zeros(2) if one.edges is None else one.edges for one in self.tree.channels_]
+        split = best_split(held.cells, codes, edges, self.many, self.tree.min_leaf)
+        if split is None:
+            return Node(counts=counts)
+        left = edges[split.column][held.cells[split.column]] < split.threshold
+        parts = [self._part(held, some, split) for some in (left, ~left)]
+        return Node(counts=counts, split=split, children=tuple(self.node(part, depth + 1) for part in parts))
+
+    def _part(self, held: _Records, some: Any, split: Split) -> _Records:
+        return _Records(rows=held.rows[some], cells=held.cells[:, some], settled=held.settled | {split.column})
