@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 
@@ -12,6 +13,9 @@ from sfumato.data.csv_shape import DELIMITERS, Dialect, check_mark, first_record
 from sfumato.data.names import checked_names, refuse_long, refuse_many
 from sfumato.ground.errors import DataError
 from sfumato.ground.limits import BYTES_TO_A_CELL, MOST_CELLS, MOST_FIELD
+
+_MARKED = b"\xef\xbb\xbf"
+_BLANK_ENDS = (b"\n\n", b"\n\r\n", b"\r", b"\r\r\n")
 
 
 def parse_csv(
@@ -37,7 +41,8 @@ def parse_csv(
     first = first_record(text, dialect, where=where)
     refuse_many(len(first), where=where)
     called = checked_names(_names(first, header=header, names=names, trim=trim, where=where), where=where)
-    frame = _cells(text, dialect, first, header=header, where=where)
+    same = data if encoding.lower() in ("utf-8", "utf8") and _as_it_is(data) and not trim else None
+    frame = _cells(text, same, dialect, first, header=header, where=where)
     frame.columns = called
     for name in called if len(text) > MOST_FIELD else ():
         refuse_long(frame[name].str.len_bytes(), name, where=where)
@@ -60,8 +65,10 @@ def render_csv(frame: pl.DataFrame, *, delimiter: str) -> bytes:
     check_mark("delimiter", delimiter)
     heading = delimiter.join(_quoted_name(name, delimiter) for name in frame.columns)
     absent = '""' if frame.width == 1 else ""
-    body = frame.write_csv(include_header=False, separator=delimiter, null_value=absent)
-    return f"{heading}\n{body}".encode()
+    made = io.BytesIO()
+    made.write(f"{heading}\n".encode())
+    frame.write_csv(made, include_header=False, separator=delimiter, null_value=absent)
+    return made.getvalue()
 
 
 def _quoted_name(name: str, delimiter: str) -> str:
@@ -87,10 +94,17 @@ def _names(first: list[str], *, header: bool, names: Sequence[str] | None, trim:
     return [name.strip() if trim else name for name in first]
 
 
-def _cells(text: str, dialect: Dialect, first: list[str], *, header: bool, where: str) -> pl.DataFrame:
-    """The cells below the header, under names that do not matter yet."""
+def _as_it_is(data: bytes) -> bool:
+    """Whether nothing has to be taken off the bytes: no byte order mark, no blank lines at the end, plain line ends."""
+    return not data.startswith(_MARKED) and not data.endswith(_BLANK_ENDS) and b"\n" in data
+
+
+def _cells(
+    text: str, same: bytes | None, dialect: Dialect, first: list[str], *, header: bool, where: str
+) -> pl.DataFrame:
+    """The cells below the header, under names that do not matter yet; ``same`` are the text's bytes, if at hand."""
     width = len(first)
-    frame = _read_fast(text, dialect, header=header)
+    frame = _read_fast(text.encode() if same is None else same, dialect, header=header)
     if frame is None or frame.width != width or _is_short(text, dialect, first, frame, header=header):
         return read_carefully(text, dialect, width=width, header=header, where=where)
     return frame.fill_null("")
@@ -107,11 +121,11 @@ def _without_blanks_around_quotes(text: str, dialect: Dialect) -> str:
     return re.sub(field, r"\1\2", text, flags=re.MULTILINE)
 
 
-def _read_fast(text: str, dialect: Dialect, *, header: bool) -> pl.DataFrame | None:
+def _read_fast(data: bytes, dialect: Dialect, *, header: bool) -> pl.DataFrame | None:
     """The cells with null for an empty field, or None when the parser refuses the text."""
     try:
         return pl.read_csv(
-            text.encode(),
+            data,
             has_header=header,
             separator=dialect.delimiter,
             quote_char=dialect.quote,
