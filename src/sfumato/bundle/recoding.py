@@ -101,7 +101,7 @@ class Recoding(Brief):
         cells = mapped.frame[name]
         if self.rows == "remove" or not mapped.suppressed.any():
             return cells
-        return cells.zip_with(~pl.Series(mapped.suppressed), pl.Series([TOP], dtype=pl.String))
+        return cells.zip_with(~pl.Series(mapped.suppressed), pl.Series([TOP]).cast(cells.dtype))
 
 
 def numbered_people(

@@ -39,8 +39,7 @@ def parse_csv(
     _refuse_cells(text, dialect, where=where)
     text = _without_blanks_around_quotes(text, dialect)
     first = first_record(text, dialect, where=where)
-    refuse_many(len(first), where=where)
-    called = checked_names(_names(first, header=header, names=names, trim=trim, where=where), where=where)
+    called = heading(first, header=header, names=names, trim=trim, where=where)
     same = data if encoding.lower() in ("utf-8", "utf8") and _as_it_is(data) and not trim else None
     frame = _cells(text, same, dialect, first, header=header, where=where)
     frame.columns = called
@@ -49,10 +48,15 @@ def parse_csv(
     return frame.with_columns(pl.all().str.strip_chars()) if trim else frame
 
 
+def usual_cells(cells: int, size: int) -> bool:
+    """Whether a text of so many bytes may have so many cells."""
+    return cells <= max(MOST_CELLS, size // BYTES_TO_A_CELL)
+
+
 def _refuse_cells(text: str, dialect: Dialect, *, where: str) -> None:
     """Refuse a text of nearly nothing but marks: its cells would take many times what it takes."""
     cells = text.count(dialect.delimiter) + text.count("\n")
-    if cells > max(MOST_CELLS, len(text) // BYTES_TO_A_CELL):
+    if not usual_cells(cells, len(text)):
         raise DataError(f"{where}: about {cells:,} cells, most of them empty; at most {MOST_CELLS:,} are read")
 
 
@@ -81,6 +85,12 @@ def _without_blank_end(text: str, *, trim: bool) -> str:
     """The text without blank lines at its end; lone carriage returns end lines if nothing else does."""
     text = text.rstrip(" \r\n" if trim else "\r\n")
     return text if "\n" in text or '"' in text else text.replace("\r", "\n")
+
+
+def heading(first: list[str], *, header: bool, names: Sequence[str] | None, trim: bool, where: str) -> list[str]:
+    """What the columns are called, by the first record and by what was said; names that cannot be used are refused."""
+    refuse_many(len(first), where=where)
+    return checked_names(_names(first, header=header, names=names, trim=trim, where=where), where=where)
 
 
 def _names(first: list[str], *, header: bool, names: Sequence[str] | None, trim: bool, where: str) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -40,12 +41,12 @@ def read(
     """
     where, kind = os.fspath(path), _format(path, format, formats)
     marks, codec = _missing(missing), _codec(encoding)
-    data = content(Path(path), where=where)
-    if kind.text:
-        options = {"delimiter": delimiter, "quote": quote, "encoding": codec, "header": header}
-        frame = kind.read(data, {"where": where, "names": names, "trim": trim, **options})
-    else:
-        frame = typed_frame(data, kind, names=names, trim=trim, where=where)
+    options: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "encoding": codec, "header": header}
+    options |= {"where": where, "names": names, "trim": trim}
+    frame = None if kind.large is None else kind.large(Path(path), options)
+    if frame is None:
+        data = content(Path(path), where=where)
+        frame = kind.read(data, options) if kind.text else typed_frame(data, kind, names=names, trim=trim, where=where)
     if not frame.height:
         raise DataError(f"{where}: the file has a header (columns: {frame.width}) but no rows; at least one is needed")
     return Table(frame=frame, source=Path(path).name, missing=marks)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sfumato.data.arrow_sizes import arrow_sizes
 from sfumato.data.csv_files import parse_csv, render_csv
+from sfumato.data.large_csv import packed_csv
 from sfumato.data.names import refuse_long, refuse_many
 from sfumato.data.parquet_sizes import Sizes, parquet_sizes
 from sfumato.ground.errors import DataError
@@ -32,6 +34,8 @@ class Format:
     """The frame in some bytes."""
     write: Callable[[pl.DataFrame, str | None], bytes] | None = None
     """The bytes of a frame, with a delimiter where there is one; None if it can only be read."""
+    large: Callable[[Path, Options], pl.DataFrame | None] | None = None
+    """The frame in a large file that is read in pieces, or None where the whole file must be looked at."""
     text: bool = False
     """Whether cells are text without types; names and blanks are then the reader's own business."""
 
@@ -39,6 +43,13 @@ class Format:
 def _text(delimiter: str | None) -> Callable[[bytes, Options], pl.DataFrame]:
     def read(data: bytes, options: Options) -> pl.DataFrame:
         return parse_csv(data, **{**options, "delimiter": options["delimiter"] or delimiter})
+
+    return read
+
+
+def _large(delimiter: str | None) -> Callable[[Path, Options], pl.DataFrame | None]:
+    def read(path: Path, options: Options) -> pl.DataFrame | None:
+        return packed_csv(path, **{**options, "delimiter": options["delimiter"] or delimiter})
 
     return read
 
@@ -100,6 +111,7 @@ FORMATS = (
         name="csv",
         extensions=(".csv", ".txt", ".data", ".test", ".dat"),
         read=_text(None),
+        large=_large(None),
         write=lambda frame, delimiter: render_csv(frame, delimiter=delimiter or ","),
         text=True,
     ),
@@ -107,6 +119,7 @@ FORMATS = (
         name="tsv",
         extensions=(".tsv", ".tab"),
         read=_text("\t"),
+        large=_large("\t"),
         write=lambda frame, delimiter: render_csv(frame, delimiter=delimiter or "\t"),
         text=True,
     ),

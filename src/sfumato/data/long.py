@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.data.clock import Clock
 from sfumato.data.grid import Grid
 from sfumato.data.itemized import as_lists, in_order, ranked
-from sfumato.data.table import Codes, Table, as_text
+from sfumato.data.table import TEXTS, Codes, Table, as_text
 from sfumato.data.times import Timeline, time_text, timeline
 from sfumato.data.trajectories import checked_mark
 from sfumato.ground.arguments import one_of, text
@@ -258,7 +258,7 @@ def _squares(table: Table, spec: Long) -> pl.Series:
 
 def _numbers(table: Table, name: str) -> NDArray[np.float64]:
     _refuse_missing(table, name)
-    values = table.frame[name].cast(pl.Float64, strict=False)
+    values = table.frame[name].cast(pl.String).cast(pl.Float64, strict=False)
     bad = ~(values.is_finite().fill_null(value=False).to_numpy())
     if bad.any():
         raise DataError(f"{_at(table, name, int(np.argmax(bad)))}: is no finite number, which a coordinate must be")
@@ -272,8 +272,8 @@ def _texts(table: Table, name: str) -> pl.Series:
 
 def _refuse_missing(table: Table, name: str) -> None:
     absent = table.is_missing(name)
-    if table.frame[name].dtype == pl.String:
-        absent = absent | (table.frame[name].str.strip_chars() == "").fill_null(value=True)
+    if table.frame[name].dtype in TEXTS:
+        absent = absent | (table.frame[name].cast(pl.String).str.strip_chars() == "").fill_null(value=True)
     if bool(absent.any()):
         row = int(np.argmax(absent.to_numpy()))
         raise DataError(

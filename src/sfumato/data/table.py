@@ -15,6 +15,8 @@ from sfumato.ground.errors import DataError, unknown_column
 
 KINDS: tuple[str, ...] = get_args(Kind)
 Codes = NDArray[np.int32]
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+"""Types of cells that are texts, written out or encoded."""
 
 __all__ = ["KINDS", "Codes", "Column", "Kind", "Table", "as_text"]
 
@@ -54,6 +56,11 @@ class Column(Brief):
         return pl.Series(self.name, list(self.values), dtype=pl.String).gather(self.codes)
 
     @property
+    def encoded(self) -> pl.Series:
+        """The same as categories: a number for each row, and every text once."""
+        return pl.Series(self.name, list(self.values), dtype=pl.String).cast(pl.Categorical).gather(self.codes)
+
+    @property
     def numbers(self) -> NDArray[np.float64]:
         """The values as numbers (dates as day numbers, missing as NaN)."""
         found = numbers_of(self.name, self.present, self.kind)
@@ -65,7 +72,7 @@ class Table(Brief):
     """Rows and named columns, as they were read."""
 
     frame: pl.DataFrame
-    """The cells. Files without types (CSV) keep every cell as text."""
+    """The cells. Files without types (CSV) keep every cell as text; those of large plain files are encoded texts."""
     source: str = "the table"
     """What messages call it."""
     missing: tuple[str, ...] = ()
@@ -91,9 +98,13 @@ class Table(Brief):
         """Which rows have no value in this column."""
         cells = self.require(name)
         absent = cells.is_null()
-        if cells.dtype in (pl.String, pl.Categorical, pl.Enum) and self.missing:
-            return absent | cells.cast(pl.String).is_in(list(self.missing)).fill_null(value=False)
-        return absent
+        if cells.dtype not in TEXTS or not self.missing:
+            return absent
+        if cells.dtype != pl.String:
+            distinct = cells.unique()
+            marks = distinct.filter(distinct.cast(pl.String).is_in(list(self.missing)))
+            return absent | cells.is_in(marks.implode()).fill_null(value=False) if len(marks) else absent
+        return absent | cells.is_in(list(self.missing)).fill_null(value=False)
 
     def column(self, name: str, kind: Kind | None = None) -> Column:
         """The column in dictionary-encoded form; its kind is inferred when not declared."""
@@ -124,11 +135,22 @@ class Table(Brief):
 
 def _dictionary(cells: pl.Series) -> tuple[list[str], Codes]:
     """Distinct texts in any stable order, and each row's index into them (nulls get the index after the last)."""
+    if cells.dtype == pl.Categorical:
+        return _categories(cells)
     distinct = cells.drop_nulls().unique().sort()
     texts = as_text(distinct).to_list()
     named = cells.dtype == pl.String
     ranks = cells.cast(pl.Enum(distinct)).to_physical() if named else cells.rank("dense") - 1
     return texts, ranks.cast(pl.Int64).fill_null(len(texts)).to_numpy().astype(np.int32)
+
+
+def _categories(cells: pl.Series) -> tuple[list[str], Codes]:
+    """The same for cells that are encoded already: only the distinct ones are looked at."""
+    distinct = cells.drop_nulls().unique()
+    pairs = sorted(zip(distinct.cast(pl.String).to_list(), distinct.to_physical().to_list(), strict=True))
+    rank = np.full(max((place for _, place in pairs), default=-1) + 2, len(pairs), np.int32)
+    rank[[place for _, place in pairs]] = np.arange(len(pairs), dtype=np.int32)
+    return [text for text, _ in pairs], rank[cells.to_physical().fill_null(len(rank) - 1).to_numpy()]
 
 
 def has_text(dtype: pl.DataType) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.table import Codes, Column, Kind, Table
+from sfumato.data.table import TEXTS, Codes, Column, Kind, Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.ground.brief import Brief
 from sfumato.group.cell_source import CellMapping, MappedRows
@@ -119,11 +119,12 @@ class LocalTable(Brief):
         columns = []
         for place, name in enumerate(mapping.cells.quasi):
             original = self.table.frame[name]
-            if name in mapping.unchanged and original.dtype != pl.String:
+            if name in mapping.unchanged and original.dtype not in TEXTS:
                 columns.append(original)
                 continue
             labels = pl.Series(name, list(mapping.labels[place]), dtype=pl.String)
-            columns.append(labels.gather(mapping.shown[place][of_row]))
+            packed = labels.cast(pl.Categorical) if original.dtype == pl.Categorical else labels
+            columns.append(packed.gather(mapping.shown[place][of_row]))
         frame = pl.DataFrame([*columns, *(self.table.frame[name] for name in beside)])
         return MappedRows(frame=frame, suppressed=mapping.suppressed[of_row])
 
@@ -142,7 +143,12 @@ class LocalTable(Brief):
         found: NDArray[np.int64] = place[ids[whole.count :]][of_row]
         return found
 
+    def _texts(self, name: str) -> pl.Series:
+        """The texts of a column, encoded where its cells are."""
+        column, packed = self.column(name), self.table.frame[name].dtype == pl.Categorical
+        return column.encoded if packed else column.texts
+
     def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
         """Some columns, every cell as text; with a mapping, only the rows that it does not suppress."""
-        found = pl.DataFrame([self.column(name).texts for name in names])
+        found = pl.DataFrame([self._texts(name) for name in names])
         return found if shown is None else found.filter(~pl.Series(shown.suppressed[self._placed(shown)]))

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.table import TEXTS
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.ground.arguments import at_least
@@ -108,8 +109,7 @@ def unchanged(roles: Mapping[str, Role]) -> dict[str, Role]:
 
 def _counts(cells: pl.Series, holes: list[str]) -> NDArray[np.int64]:
     """The rows of each value."""
-    there = cells.drop_nulls()
-    if there.dtype in (pl.String, pl.Categorical, pl.Enum) and holes:
-        there = there.filter(~there.cast(pl.String).is_in(holes))
-    counts = there.to_frame("cell").group_by("cell").len("rows")["rows"]
-    return counts.to_numpy().astype(np.int64)
+    counts = cells.drop_nulls().to_frame("cell").group_by("cell").len("rows")
+    if cells.dtype in TEXTS and holes:
+        counts = counts.filter(~counts["cell"].cast(pl.String).is_in(holes))
+    return counts["rows"].to_numpy().astype(np.int64)

@@ -41,7 +41,7 @@ def groups_apart(table: Table, sensitive: Table, apart: Apart) -> Classes:
     number = {name: code for code, name in enumerate(rows.values)}
     owners = np.array([number.get(name, -1) for name in lines.values], np.int64)[lines.codes]
     values = sensitive.column(apart.column.name, apart.column.kind)
-    counts = sensitive.frame[count_column(apart.column.name)].cast(pl.Int64).to_numpy()
+    counts = sensitive.frame[count_column(apart.column.name)].cast(pl.String).cast(pl.Int64).to_numpy()
     known = np.flatnonzero(owners >= 0)
     known = known[np.lexsort((values.codes[known], owners[known]))]
     tally = Tally(
@@ -67,7 +67,7 @@ def counted_alike(groups: Classes, sensitive: Table, apart: Apart) -> bool:
     """Whether the sensitive table has one line per group and value, and as many values in each group as rows."""
     tally = groups.tally(apart.column.name)
     lines = sensitive.frame.select(apart.group, apart.column.name)
-    counts = sensitive.frame[count_column(apart.column.name)].cast(pl.Int64)
+    counts = sensitive.frame[count_column(apart.column.name)].cast(pl.String).cast(pl.Int64)
     once = not bool(lines.is_duplicated().any()) and bool((counts > 0).all())
     held = np.zeros(groups.count, np.int64)
     np.add.at(held, tally.owners, tally.counts)

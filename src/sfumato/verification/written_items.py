@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.itemized import Tokens, tokens
-from sfumato.data.table import Table
+from sfumato.data.table import TEXTS, Table
 from sfumato.data.times import moment
 from sfumato.describe.spans import read_interval
 from sfumato.verification.checks import Check
@@ -55,7 +55,8 @@ def items_written(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
 def _blanks(table: Table, name: str, found: Tokens) -> str:
     """A text that differs from its items by blanks alone."""
     cells = table.frame[name]
-    around = cells.dtype == pl.String and bool((cells != cells.str.strip_chars()).any())
+    texts = cells.cast(pl.String) if cells.dtype in TEXTS else None
+    around = texts is not None and bool((texts != texts.str.strip_chars()).any())
     return "blanks around items" if around or found.texts.n_unique() < len(found.texts) else ""
 
 

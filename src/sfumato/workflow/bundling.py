@@ -33,9 +33,15 @@ def write_data(made: Release, folder: Path) -> dict[str, Any]:
     digests = {}
     for stem, rows in made.kind.files(made).items():
         path = folder / f"{stem}.{made.plan.output_format}"
-        path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else rows, path.name))
+        plain = rows if made.plan.output_format == "csv" else written_out(rows)
+        path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else plain, path.name))
         digests[path.name] = sha256(path)
     return stated(made, digests)
+
+
+def written_out(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with categories as texts: a typed file would list categories of rows that were removed."""
+    return rows.with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 
 def formula_notes(made: Release) -> list[str]:

@@ -14,7 +14,7 @@ from sfumato.bundle.published import MARKERS
 from sfumato.data.files import content, read, typed_frame
 from sfumato.data.formats import FORMATS
 from sfumato.data.frames import from_frame
-from sfumato.data.table import Table
+from sfumato.data.table import TEXTS, Table
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
@@ -108,7 +108,7 @@ def marked(table: Table, plan: Plan) -> Table:
     named = [name for name in plan.columns if name in table.names]
     if plan.input.missing or not any(table.frame[name].null_count() for name in named):
         return table
-    texts = [table.frame[name] for name in named if table.frame[name].dtype == pl.String]
+    texts = [table.frame[name].unique().cast(pl.String) for name in named if table.frame[name].dtype in TEXTS]
     free = [marker for marker in MARKERS if not any((cells == marker).any() for cells in texts)]
     if not free:
         raise DataError(

@@ -72,7 +72,7 @@ def shown(subject: Subject, column: str) -> Shown:
     texts = subject.groups[name].cast(pl.String).fill_null("")
     values = tuple(texts.unique().sort())
     counts = np.zeros((len(numbers), len(values)), np.int64)
-    how_many = subject.groups[subject.groups.columns[-1]].cast(pl.Int64).to_numpy()
+    how_many = subject.groups[subject.groups.columns[-1]].cast(pl.String).cast(pl.Int64).to_numpy()
     np.add.at(counts, (_codes(listed, list(numbers)), _codes(texts, values)), how_many)
     unit = _codes(subject.release[subject.group].cast(pl.String), list(numbers))
     return Shown(counts=counts, values=values, unit=unit)

@@ -245,7 +245,7 @@ def _apart(subject: Subject) -> pl.DataFrame:
     listed = subject.groups.select(
         group=pl.col(str(subject.group)).cast(pl.String),
         value=pl.col(value).cast(pl.String).fill_null(""),
-        count=pl.col(subject.groups.columns[-1]).cast(pl.Float64),
+        count=pl.col(subject.groups.columns[-1]).cast(pl.String).cast(pl.Float64),
     )
     return listed.select("group", "value", share=pl.col("count") / pl.col("count").sum().over("group"))
 

@@ -71,7 +71,7 @@ def _step(subject: Subject, people: pl.DataFrame, home: Ints, column: int) -> In
     value: Ints = subject.coded(people.select(subject.quasi))[column].astype(np.int64)
     if name not in subject.numeric or subject.algorithm not in HALVING:
         return value
-    numbers = people[name].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    numbers = people[name].cast(pl.String).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     return _halves(numbers, home)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.bundled import fitting_hierarchy
-from sfumato.data.table import Column, has_text
+from sfumato.data.table import TEXTS, Column, has_text
 from sfumato.describe.roles import Role
 
 _NAMES: tuple[tuple[Role, str], ...] = (
@@ -58,9 +58,10 @@ def suggest_items(cells: pl.Series) -> Suggestion | None:
     if lists is not None and isinstance(lists.inner, pl.Struct):
         known = {field.name for field in lists.inner.fields} == {"place", "time"}
         return _TRAJECTORY if known else None
-    if (lists is None and cells.dtype != pl.String) or not has_text(cells.dtype):
+    if (lists is None and cells.dtype not in TEXTS) or not has_text(cells.dtype):
         return None
     some = cells.drop_nulls().head(_LOOKED_AT)
+    some = some if lists is not None else some.cast(pl.String)
     parts = some.cast(pl.List(pl.String)) if lists is not None else some.str.split("|")
     several = int((parts.list.len() > 1).sum()) / max(len(parts), 1)
     items = parts.explode().drop_nulls()

@@ -54,7 +54,7 @@ def _deviations(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
 
 def _counted(rows: pl.DataFrame, name: str, counts: str | None) -> tuple[tuple[str, int], ...]:
     """Released rows per label."""
-    weights = pl.len() if counts is None else pl.col(counts).cast(pl.Int64).sum()
+    weights = pl.len() if counts is None else pl.col(counts).cast(pl.String).cast(pl.Int64).sum()
     found = rows.group_by(name, maintain_order=True).agg(weights.cast(pl.Int64).alias("rows of the label"))
     return tuple((str(label), int(many)) for label, many in found.iter_rows())
 

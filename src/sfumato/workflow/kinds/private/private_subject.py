@@ -60,7 +60,7 @@ def _records(rows: pl.DataFrame, name: str | None) -> pl.DataFrame:
     """A row for each count, where a column counts."""
     if name is None:
         return rows
-    counts = rows[name].cast(pl.Int64).to_numpy()
+    counts = rows[name].cast(pl.String).cast(pl.Int64).to_numpy()
     if counts.sum() > MOST_ROWS:
         raise BundleError(f"the counts add up to {counts.sum():,} rows, more than the {MOST_ROWS:,} that are attacked")
     return rows.drop(name)[np.repeat(np.arange(rows.height), np.maximum(counts, 0))]

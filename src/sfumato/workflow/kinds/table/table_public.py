@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.identity.risk import Risk
@@ -177,8 +178,8 @@ _DONE = {
 
 def _values_apart(sensitive: Table, name: str) -> Distribution:
     """The sensitive values of all groups together, in the order of the values."""
-    values, counts = sensitive.column(name), sensitive.frame[count_column(name)].cast(int).to_numpy()
-    many = total(values.codes.astype(np.int64), counts, len(values.values))
+    values, counts = sensitive.column(name), sensitive.frame[count_column(name)].cast(pl.String).cast(pl.Int64)
+    many = total(values.codes.astype(np.int64), counts.to_numpy(), len(values.values))
     return tuple(sorted((value, int(count)) for value, count in zip(values.values, many, strict=True) if count))
 
 

@@ -194,7 +194,8 @@ def _subject(
     coverage = {}
     for name in schema.quasi:
         values = domains[name].labels if control is None else _both(domains[name], control)
-        coverage[name] = _read(name, shown[name].unique().sort().to_list(), values, hierarchies.get(name))
+        labels = shown[name].unique().cast(pl.String).sort().to_list()
+        coverage[name] = _read(name, labels, values, hierarchies.get(name))
     return Subject(
         release=shown,
         quasi=schema.quasi,
@@ -228,7 +229,12 @@ def _readable(rows: pl.DataFrame) -> list[str]:
 
 
 def _text(cells: pl.Series, missing: Sequence[str], *, plain: bool) -> pl.Series:
-    """Released cells as text; in columns that are shown as they are every missing marker reads alike."""
+    """Released cells as text; in columns that are shown as they are every missing marker reads alike.
+
+    Generalized cells of a large table stay encoded.
+    """
+    if not plain and cells.dtype == pl.Categorical and not cells.null_count():
+        return cells
     texts, mark = as_text(cells) if plain else cells.cast(pl.String), missing[0] if missing else ""
     if plain and len(missing) > 1:
         texts = texts.set(texts.is_in(list(missing)).fill_null(value=False), mark)
