@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def attack(
     bundle: Annotated[Path, typer.Argument(help="The bundle to attack.")],
-    original: Annotated[Path, typer.Option("--original", help="The table it was made from.")],
+    original: Annotated[
+        Path | None, typer.Option("--original", help="The table it was made from; collected answers have none.")
+    ] = None,
     known: Annotated[
         Path | None, typer.Option("--known", help="What others know: a register, row by row about the same people.")
     ] = None,
