@@ -34,7 +34,7 @@ class Pair:
     shown: float | None
     """Of the shown answers; None where one of them never changes."""
     estimate: float | None
-    """Of the true ones; None where noise is all that was seen."""
+    """Of the true ones, estimated; None where they do not differ."""
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest has it."""
@@ -42,10 +42,15 @@ class Pair:
         return {"questions": list(self.questions), **told}
 
 
-def pairs_of(questions: Sequence[Question], shown: Mapping[str, Sequence[str]]) -> tuple[Pair, ...]:
-    """All pairs of numbers, and all pairs of kept categories, up to as many as are told."""
+def pairs_of(
+    questions: Sequence[Question], shown: Mapping[str, Sequence[str]], deviations: Mapping[str, float]
+) -> tuple[Pair, ...]:
+    """All pairs of numbers, and all pairs of kept categories, up to as many as are told.
+
+    ``deviations`` are those of the estimated distributions of numbers.
+    """
     numbers = [one for one in questions if isinstance(one, NoisyNumber)]
-    found = _numbers(numbers, shown) if len(numbers) > 1 else []
+    found = _numbers(numbers, shown, deviations) if len(numbers) > 1 else []
     kept = [one for one in questions if isinstance(one, KeptCategory)]
     for one, other in combinations(kept, 2):
         if len(found) < MOST_PAIRS and len(one.values) * len(other.values) <= _MOST_CELLS:
@@ -60,14 +65,18 @@ def noise_variance(question: NoisyNumber) -> float:
     return float((law.mass * at**2).sum()) * float(question.step) ** 2
 
 
-def _numbers(questions: Sequence[NoisyNumber], shown: Mapping[str, Sequence[str]]) -> list[Pair]:
-    """Correlations; independent noise adds its variance to those of the columns and nothing between them.
+def _numbers(
+    questions: Sequence[NoisyNumber], shown: Mapping[str, Sequence[str]], deviations: Mapping[str, float]
+) -> list[Pair]:
+    """Correlations. Independent noise adds nothing to a covariance, so that of the true answers is the one shown.
 
+    Their deviations are those of the estimated distributions. The difference of shown variance and noise would be
+    unbiased, and useless where noise is ten times as large as what it hides: it is negative as often as not.
     Source: document 000, section 20.2; Fuller 1987 (attenuation).
     """
     seen = np.array([[float(one) for one in shown[question.name]] for question in questions])
     wide = np.atleast_2d(np.cov(seen)) if seen.shape[1] > 1 else np.zeros((len(seen), len(seen)))
-    true = np.diag(wide) - [noise_variance(one) for one in questions]
+    true = [deviations[one.name] ** 2 for one in questions]
     return [
         Pair(
             questions=(one.name, other.name),

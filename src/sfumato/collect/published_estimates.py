@@ -54,6 +54,8 @@ class Estimate(Brief):
     """Where it ends."""
     outside: tuple[float, float] = (0.0, 0.0)
     """Of numbers: the shares of answers that noise took below the range, and above it."""
+    deviation: float = 0.0
+    """Of numbers: the standard deviation of the estimated distribution."""
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest has it: to six digits behind the point."""
@@ -86,7 +88,7 @@ class Reconstruction:
     Source: document 000, section 20.2; Agrawal and Aggarwal 2001 (EM); Efron 1979 (intervals).
     """
 
-    cells: int = 20
+    cells: int = 10
     """Into how many cells of equal width ranges of numbers are divided, at most."""
     confidence: float = 0.95
     """Of the intervals."""
@@ -103,7 +105,9 @@ class Reconstruction:
         """From the shown answers to every question, as texts."""
         refuse_long(spec)
         found = tuple(self._estimate(one, shown[one.name]) for one in spec.questions)
-        return Estimates(questions=found, pairs=pairs_of(spec.questions, shown))
+        return Estimates(
+            questions=found, pairs=pairs_of(spec.questions, shown, {one.name: one.deviation for one in found})
+        )
 
     def seen(self, question: Question, shown: Sequence[str]) -> Evidence:
         """The answers to a question that has a distribution, in these cells."""
@@ -127,6 +131,7 @@ class Reconstruction:
             low=low,
             high=high,
             outside=outside,
+            deviation=_deviation(found.shares, seen.channel.edges),
         )
 
     def _items(self, question: UnaryBits, shown: Sequence[str]) -> Estimate:
@@ -169,6 +174,14 @@ def _received(question: Question, seen: Evidence, shown: Sequence[str]) -> tuple
     cell = np.searchsorted(seen.channel.edges[1:-1], inside, side="right")
     shares = np.bincount(cell, minlength=seen.channel.cells) / len(values)
     return shares, (float((values < ends[0]).mean()), float((values > ends[1]).mean()))
+
+
+def _deviation(shares: Reals, edges: Reals | None) -> float:
+    """Of numbers that lie evenly in their cells; 0 for others."""
+    if edges is None:
+        return 0.0
+    middle, wide = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    return float(np.sqrt((shares * ((middle - shares @ middle) ** 2 + wide**2 / 12)).sum()))
 
 
 def _told(value: float | None) -> float | None:

@@ -204,7 +204,7 @@ def attack(
 def _refuse_beside(folder: Path, given: Mapping[str, object]) -> None:
     """Refuse what a bundle that is attacked from its own bytes has no use for."""
     for name, value in given.items():
-        if value is not None and value != []:
+        if value is not None and not (isinstance(value, list) and not value):
             raise PlanError(
                 f"--{name}: {folder} is attacked from its own rows, which stand in random order; leave the option out. "
                 "A study hands true answers to the release ([collection] truth)"

@@ -12,6 +12,9 @@ from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, RandomizedAns
 from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
 from sfumato.ground.chance import Chance
 
+_OFTEN = 20
+"""From so many known people on an outcome tells by itself what goes with it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BayesGuess:
@@ -20,7 +23,7 @@ class BayesGuess:
     What everybody's answers say together tells how frequent each answer is; the coin tells how likely each shows what
     this person shows. They guess the answer for which the product is largest, and no guess is right more often. How
     often it is right on average follows from the same figures: for every person the chance of the guess is known. With
-    the true answers, in a study, guesses are made and counted.
+    the true answers, in a study, who knows half of them guesses the others, and is counted.
 
     The naive guesser always says the most frequent answer. A local epsilon bounds everybody: an answer of share p has a
     chance of at most p e^epsilon / (p e^epsilon + 1 - p), whatever is shown.
@@ -53,23 +56,31 @@ class BayesGuess:
         )
 
     def measured(self, subject: RandomizedAnswers, chance: Chance, limit: Limit | None = None) -> Finding | None:
-        """How often the guess is right on true answers; None where nobody has them."""
+        """How often who knows half of the true answers is right about the others; None where nobody has them.
+
+        They need not believe in the coin: where every outcome was seen often enough, they guess what went with it.
+        People who showed something else than the coin says are found so.
+        """
         asked = self._question(subject)
+        order = chance.generator().permutation(subject.rows)
+        known, others = order[: subject.rows // 2], order[subject.rows // 2 :]
         hits = plain = trials = 0
         shares = []
         for one in asked.coins:
             if one.true is None:
                 return None
-            shares.append(np.bincount(one.true, minlength=len(one.shares)) / len(one.true))
-            hits += int((guesses(one) == one.true).sum())
-            plain += int((one.true == one.shares.argmax()).sum())
-            trials += len(one.true)
+            true, many = one.true[others], len(one.shares)
+            shares.append(np.bincount(one.true, minlength=many) / len(one.true))
+            hits += int((learned(one, known)[one.codes[others]] == true).sum())
+            plain += int((true == np.bincount(one.true[known], minlength=many).argmax()).sum())
+            trials += len(true)
         return self._finding(
             asked,
             rate=Rate(hits=hits, trials=trials, confidence=SURE),
             naive=Rate(hits=plain, trials=trials),
             limit=limit or promised(asked, shares),
             note="counted on true answers",
+            knows="the shown answer, the true answers of half of the people, and the specification",
             exact=True,
         )
 
@@ -79,13 +90,9 @@ class BayesGuess:
     def _finding(self, asked: CoinedQuestion, **found: object) -> Finding:
         many = len(asked.coins)
         what = f"tell whether a set holds an item of {asked.name}" if many > 1 else f"tell an answer to {asked.name}"
-        return Finding(
-            attack=self.name,
-            threat=self.threat,
-            knows="the shown answer, how frequent answers are estimated to be, and the specification",
-            does=what,
-            **found,  # type: ignore[arg-type]
-        )
+        knows = "the shown answer, how frequent answers are estimated to be, and the specification"
+        said = {"knows": knows, "does": what, **found}
+        return Finding(attack=self.name, threat=self.threat, **said)  # type: ignore[arg-type]
 
 
 def posterior(coin: Coin) -> Reals:
@@ -100,9 +107,15 @@ def surest(coin: Coin) -> Reals:
     return np.asarray(posterior(coin).max(axis=1)[coin.codes])
 
 
-def guesses(coin: Coin) -> Whole:
-    """The best guess about every person; of equally likely ones the first."""
-    return np.asarray(posterior(coin).argmax(axis=1)[coin.codes])
+def learned(coin: Coin, known: Whole) -> Whole:
+    """For every outcome the answer that went with it most often among known people, or the guess where it was rare."""
+    assumed = posterior(coin).argmax(axis=1)
+    if coin.true is None:
+        return np.asarray(assumed)
+    outcomes, many = coin.chances.shape
+    table = np.bincount(coin.codes[known] * many + coin.true[known], minlength=outcomes * many)
+    counts = table.reshape(outcomes, many)
+    return np.where(counts.sum(axis=1) >= _OFTEN, counts.argmax(axis=1), assumed)
 
 
 def promised(asked: CoinedQuestion, shares: list[Reals]) -> Limit:

@@ -24,13 +24,13 @@ class NoiseFilter:
     """They have all shown numbers and the specification, and want somebody's true numbers.
 
     Noise is drawn for every cell by itself; true numbers go together, and lie in a distribution. They take the
-    covariance of what is shown, subtract that of the noise, and compute the best linear estimate of every row: each
-    direction is kept by the share of its variance that is not noise (Huang, Du and Chen), which is the best that
-    filtering by directions (Kargupta and others) can do in squares. Nobody needs the true numbers to know how large the
-    error of this estimate is on average: it follows from the two covariances. With the true numbers, in a study, the
-    guesses are made and counted.
+    covariance of the true numbers, as it is estimated, and that of the noise, which is known, and compute the best
+    linear estimate of every row (Huang, Du and Chen): no filter that keeps some directions and drops others (Kargupta
+    and others) has a smaller error in squares. Nobody needs the true numbers to know how large this error is on
+    average: it follows from the two covariances. With the true numbers, in a study, guesses are made and counted.
 
-    The naive guesser takes the shown number itself, or the column's mean where that is nearer on average.
+    The naive guesser takes the shown number itself, or the column's mean where that is nearer on average. Figures that
+    begin with error_ are root mean squares in shares of the declared ranges; those of questions are in their own units.
     Source: Kargupta, Datta, Wang and Sivakumar 2003; Huang, Du and Chen 2005; document 000, section 20.2.
     """
 
@@ -59,14 +59,15 @@ class NoiseFilter:
         reached = {name: _within(error, self.tolerance * seen.span) for name, error in errors.items()}
         guesser = np.where(errors["shown"] <= errors["mean"], reached["shown"], reached["mean"])
         own = {f"error of {name}": value for name, value in zip(seen.names, errors["filtered"], strict=True)}
-        noise = {f"noise of {name}": value for name, value in zip(seen.names, seen.deviation, strict=True)}
+        noise = {f"noise of {name}": value for name, value in zip(seen.names, errors["shown"], strict=True)}
+        spread = {f"spread of {name}": value for name, value in zip(seen.names, errors["mean"], strict=True)}
         return self._finding(
             rate=Rate(hits=float(reached["filtered"].mean()) * subject.rows, trials=subject.rows),
             naive=Rate(hits=float(guesser.mean()) * subject.rows, trials=subject.rows, exact=True),
             limit=limit,
-            figures={**{f"error_{k}": _whole(v, seen.span) for k, v in errors.items()}, **own, **noise},
-            note="expected from the covariance of the shown numbers and of the noise, with errors taken for normal; "
-            "error_ figures are root mean squares in shares of the declared ranges, the others in units of the answers",
+            figures={**{f"error_{k}": _whole(v, seen.span) for k, v in errors.items()}, **own, **noise, **spread},
+            note="expected from the estimated covariance of the true numbers and that of the noise, with errors taken "
+            "for normal",
         )
 
     def measured(self, subject: RandomizedAnswers, chance: Chance, limit: Limit | None = None) -> Finding | None:
@@ -80,7 +81,7 @@ class NoiseFilter:
         within = (self.tolerance * seen.span)[cell[1]]
         errors = expected_errors(seen)
         nearer = np.where(errors["shown"] <= errors["mean"], seen.shown, seen.shown.mean(axis=0))
-        linear = reconstructed(seen.shown, seen.deviation, "bayes")
+        linear = best_linear(seen)
         spectral = reconstructed(seen.shown, seen.deviation, "spectral")
         guesses = {"filtered": linear, "spectral": spectral, "shown": seen.shown, "naive": nearer}
         hits = {name: int((abs(one[cell] - seen.true[cell]) <= within).sum()) for name, one in guesses.items()}
@@ -93,7 +94,7 @@ class NoiseFilter:
                 **{f"rate_{name}": many / len(row) for name, many in hits.items()},
                 **{f"error_{name}": _whole(one, seen.span) for name, one in apart.items()},
             },
-            note="counted on true answers; errors are root mean squares in shares of the declared ranges",
+            note="counted on true answers",
             exact=True,
         )
 
@@ -110,24 +111,42 @@ class NoiseFilter:
 def expected_errors(seen: NoisyColumns) -> dict[str, Reals]:
     """The root mean square error of four guesses, by column: the shown number, the mean, a column alone, all together.
 
-    In units of the noise the covariance of what is shown is that of the true numbers plus 1 in every direction. In a
-    direction of true variance s the best linear estimate keeps s / (s + 1), and its squared error is s / (s + 1) too.
+    Let S be the covariance of the true numbers and N that of the noise. The best linear estimate keeps S (S + N)^-1 of
+    what is shown beside the mean, and the covariance of its error is S - S (S + N)^-1 S.
     """
-    scaled = (seen.shown - seen.shown.mean(axis=0)) / seen.deviation
-    wide = scaled.T @ scaled / (len(scaled) - 1)
-    strength, directions = np.linalg.eigh(wide)
-    together = (directions**2) @ _kept(strength)
-    alone = np.maximum(np.diag(wide) - 1, 0)
+    noise, spread = seen.deviation.astype(np.float64), np.maximum(seen.spread, 0.0)
+    true = covariance(seen)
+    left = true - true @ np.linalg.solve(true + np.diag(noise**2), true)
     return {
-        "shown": seen.deviation.astype(np.float64),
-        "mean": seen.deviation * np.sqrt(alone),
-        "alone": seen.deviation * np.sqrt(_kept(np.diag(wide))),
-        "filtered": seen.deviation * np.sqrt(together),
+        "shown": noise,
+        "mean": spread,
+        "alone": spread * noise / np.sqrt(spread**2 + noise**2),
+        "filtered": np.sqrt(np.maximum(np.diag(left), 0.0)),
     }
 
 
-def _kept(strength: Reals) -> Reals:
-    return np.asarray(np.maximum(strength - 1, 0) / np.maximum(strength, 1.0))
+def covariance(seen: NoisyColumns) -> Reals:
+    """The estimated covariance of the true numbers: deviations as estimated, and between columns what is shown.
+
+    Noise is independent, so it adds nothing between two columns. Correlations that cannot be are moved to the nearest
+    that can: none beyond 1, and no direction of negative variance.
+    """
+    apart = seen.shown - seen.shown.mean(axis=0)
+    between = apart.T @ apart / (len(apart) - 1)
+    scale = np.outer(seen.spread, seen.spread)
+    goes = np.clip(np.divide(between, scale, out=np.zeros_like(between), where=scale > 0), -1, 1)
+    np.fill_diagonal(goes, 1.0)
+    strength, directions = np.linalg.eigh(goes)
+    goes = (directions * np.maximum(strength, 0.0)) @ directions.T
+    size = np.sqrt(np.maximum(np.diag(goes), 1e-12))
+    return np.asarray(goes / np.outer(size, size) * scale)
+
+
+def best_linear(seen: NoisyColumns) -> Reals:
+    """The best linear estimate of every true number."""
+    true, middle = covariance(seen), seen.shown.mean(axis=0)
+    kept = np.linalg.solve(true + np.diag(seen.deviation**2), true)
+    return np.asarray(middle + (seen.shown - middle) @ kept)
 
 
 def _within(error: Reals, near: Reals) -> Reals:

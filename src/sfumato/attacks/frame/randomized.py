@@ -23,6 +23,8 @@ class NoisyColumns(Brief):
     """Rows x questions."""
     deviation: Reals
     """Of the noise, by question."""
+    spread: Reals
+    """The estimated deviation of the true answers, by question."""
     span: Reals
     """How wide the declared range of each question is."""
     true: Reals | None = None

@@ -70,8 +70,8 @@ class CollectedFacts:
     """Question by question."""
     pairs: tuple[tuple[str, str, bool, float | None, float | None], ...]
     """Two questions, whether both are numbers, and how they go together: as shown, and as estimated."""
-    errors: tuple[tuple[str, float, float], ...]
-    """Of numbers: the question, how far noise takes an answer away, and how far the best filter is still away."""
+    errors: tuple[tuple[str, float, float, float], ...]
+    """Of numbers: the question, how far away the shown number is, the mean of all, and the best filter."""
     confidence: float
     """Of the intervals."""
     findings: tuple[Finding, ...]

@@ -8,7 +8,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.figures import count, label, number, share
 from sfumato.report.base.layout import audit_shown, environment
 from sfumato.report.base.picture import Picture
-from sfumato.report.base.shapes import AFTER, BARS, BEFORE, FIGURE, INK, LABELS, MUTED, SIZE, STEP
+from sfumato.report.base.shapes import AFTER, BEFORE, INK, LABELS, MUTED, SIZE, STEP
 from sfumato.report.base.svg import blocks, drawing, fitted, line, words
 from sfumato.report.collected.collected_facts import CollectedFacts, EstimateShown, PromiseShown
 
@@ -25,6 +25,8 @@ _NUMBERS = ("uniform", "gaussian", "laplace")
 _MOST = {True: 40, False: 24}
 """So many cells of numbers, and of other answers, are drawn."""
 _ABOVE, _WIDE, _NARROW = 22, 13, 7
+_BARS, _FIGURES = 104, (55, 72)
+"""The room of bars, and of the two figures beside them."""
 
 
 def render(facts: CollectedFacts, work: Work | None = None) -> str:
@@ -79,13 +81,13 @@ def drawn(one: EstimateShown) -> Picture:
     kept = sorted(sorted(places, key=lambda n: (-one.cells[n][2], n))[: _MOST[one.kind in _NUMBERS]])
     most = max([1e-9, *(max(one.cells[n][1], one.cells[n][4]) for n in kept), *(one.true or ())])
     parts = [
-        words(head, LABELS + BARS + (n + 1) * FIGURE, _ABOVE - 9 + 0.34 * SIZE, anchor="end", size=SIZE - 1)
+        words(head, LABELS + _BARS + sum(_FIGURES[: n + 1]), _ABOVE - 9 + 0.34 * SIZE, anchor="end", size=SIZE - 1)
         for n, head in enumerate(("shown", "estimated"))
     ]
     for row, n in enumerate(kept):
-        parts += _row(one, n, _ABOVE + STEP * (row + 0.5), BARS / most)
+        parts += _row(one, n, _ABOVE + STEP * (row + 0.5), _BARS / most)
     told = "; ".join(_words(one, n) for n in kept)
-    svg = drawing(parts, LABELS + BARS + 2 * FIGURE + 4, _ABOVE + STEP * len(kept) + 4)
+    svg = drawing(parts, LABELS + _BARS + sum(_FIGURES) + 4, _ABOVE + STEP * len(kept) + 4)
     return Picture(svg=svg, words=f"{label(one.name)}: {told}.")
 
 
@@ -103,9 +105,8 @@ def _row(one: EstimateShown, n: int, middle: float, scale: float) -> list[str]:
         at = LABELS + one.true[n] * scale
         parts.append(line(at, middle - 9, at, middle + 9, "accent", width=2.5))
     for place, (value, tone) in enumerate(((shown, MUTED), (estimate, INK))):
-        parts.append(
-            words(share(value), LABELS + BARS + (place + 1) * FIGURE, text, anchor="end", tone=tone, size=SIZE)
-        )
+        end = LABELS + _BARS + sum(_FIGURES[: place + 1])
+        parts.append(words(share(value), end, text, anchor="end", tone=tone, size=SIZE))
     return parts
 
 

@@ -24,6 +24,7 @@ from sfumato.collect.unary_bits import UnaryBits
 from sfumato.data.table import as_text
 from sfumato.ground.chance import Chance
 from sfumato.ground.work import Work
+from sfumato.verification.collected_checks import MEASURED
 from sfumato.verification.verifying import DATA, tables_of
 from sfumato.workflow.attacking import chosen_attacks
 from sfumato.workflow.audit import Audit, over
@@ -33,8 +34,6 @@ from sfumato.workflow.plan.attack_plan import AttackPlan
 
 Answers = Mapping[str, Sequence[str]]
 Truth = Mapping[str, Sequence[Any]]
-MEASURED = ", measured"
-"""Behind the name of an attack that was made on true answers."""
 
 
 def attack(made: CollectedRelease, work: Work) -> Audit:
@@ -120,11 +119,13 @@ def answers_found(
     ]
     rows = len(shown[spec.questions[0].name])
     return RandomizedAnswers(
-        rows=rows, numbers=_noisy(numbers, shown, truth) if numbers else None, questions=tuple(coined)
+        rows=rows, numbers=_noisy(numbers, estimates, shown, truth) if numbers else None, questions=tuple(coined)
     )
 
 
-def _noisy(questions: Sequence[NoisyNumber], shown: Answers, truth: Truth | None) -> NoisyColumns:
+def _noisy(
+    questions: Sequence[NoisyNumber], found: Mapping[str, Estimate], shown: Answers, truth: Truth | None
+) -> NoisyColumns:
     def true(one: NoisyNumber, codes: Sequence[int]) -> Reals:
         return float(one.low) + float(one.step) * np.asarray(codes, np.float64)
 
@@ -132,6 +133,7 @@ def _noisy(questions: Sequence[NoisyNumber], shown: Answers, truth: Truth | None
         names=tuple(one.name for one in questions),
         shown=np.array([[float(text) for text in shown[one.name]] for one in questions]).T,
         deviation=np.sqrt([noise_variance(one) for one in questions]),
+        spread=np.array([found[one.name].deviation for one in questions]),
         span=np.array([float(one.high - one.low) for one in questions]),
         true=None if truth is None else np.array([true(one, truth[one.name]) for one in questions]).T,
     )

@@ -131,11 +131,12 @@ def _facts(
     )
 
 
-def _errors(names: list[str], findings: tuple[Finding, ...]) -> tuple[tuple[str, float, float], ...]:
-    """How near the best filter comes to every number, beside the noise itself."""
+def _errors(names: list[str], findings: tuple[Finding, ...]) -> tuple[tuple[str, float, float, float], ...]:
+    """How near the best filter comes to every number, beside the noise itself and the mean."""
     told = next((one.figures for one in findings if one.attack == NoiseFilter.name), {})
-    pairs = [(name, told.get(f"noise of {name}"), told.get(f"error of {name}")) for name in names]
-    return tuple((name, noise, error) for name, noise, error in pairs if noise is not None and error is not None)
+    keys = ("noise", "spread", "error")
+    found = [(name, *(told[f"{key} of {name}"] for key in keys)) for name in names if f"noise of {name}" in told]
+    return tuple(found)  # type: ignore[arg-type]
 
 
 def _promise(question: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> PromiseShown:
