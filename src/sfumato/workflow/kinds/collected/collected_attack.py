@@ -6,6 +6,7 @@ bundle alone, without any true answer. Of a study the guesses are counted on tru
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -70,8 +71,6 @@ def made_again(manifest: Mapping[str, Any], shown: Answers) -> dict[str, Any]:
 
 def stated(manifest: Mapping[str, Any]) -> tuple[Specification, Reconstruction]:
     """The specification of a manifest, and how its distributions are estimated."""
-    import json
-
     spec = Specification.parse(json.dumps(manifest["specification"]), where="the manifest's specification")
     options = manifest["plan"]["algorithm"]
     return spec, Reconstruction(**{key: options[key] for key in ("cells", "confidence") if key in options})
