@@ -122,7 +122,7 @@ def collected_release(folder: Path) -> Any:
     from sfumato.collect.specification import Specification
     from sfumato.collect.unary_bits import UnaryBits
 
-    bits = UnaryBits.items(PAYLOADS[2], PAYLOADS[3:5], epsilon=1)
+    bits = UnaryBits.within(PAYLOADS[2], PAYLOADS[3:5], epsilon=1)
     words = KeptCategory.within(PAYLOADS[0], PAYLOADS[:10], epsilon=1)
     other = KeptCategory.within(PAYLOADS[6], PAYLOADS[:3], epsilon=1)
     number = NoisyNumber.declared(PAYLOADS[1], "uniform", low=0, high=20, step=1, size=5)

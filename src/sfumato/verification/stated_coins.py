@@ -6,6 +6,7 @@ shown. A specification that promises more privacy than its coins give, and answe
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,19 @@ from typing import Any
 Tree = Mapping[str, Any]
 CONFIDENCE = 0.95
 """Of the interval that is claimed where there is no epsilon."""
+_DIGITS = re.compile(r"-?\d{1,1000}(\.\d{1,1000})?|-?\d{1,1000}/0*[1-9]\d{0,1000}")
+_CELL = re.compile(r"-?\d{1,40}(\.\d{0,40})?([eE][+-]?\d{1,3})?")
+
+
+def exact(text: str) -> Fraction:
+    """A number or fraction that is written with digits alone; a text from a stranger must not cost a gigabyte.
+
+    >>> exact("-0.5"), exact("13591/5000")
+    (Fraction(-1, 2), Fraction(13591, 5000))
+    """
+    if not _DIGITS.fullmatch(text):
+        raise ValueError(f"{text[:60]!r} is no number such as 3/4 or 0.5")
+    return Fraction(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +53,9 @@ class Amount:
         for part in text.split(" + "):
             many, mark, ratio = part.rpartition("ln ")
             if mark:
-                logs[Fraction(ratio)] += int(many) if many.strip() else 1
+                logs[exact(ratio)] += int(many) if many.strip() else 1
             else:
-                plain += Fraction(part)
+                plain += exact(part)
         return cls(plain=plain, logs=dict(logs))
 
     def __add__(self, other: Amount) -> Amount:
@@ -68,13 +82,13 @@ def epsilon_of(question: Tree, *, lasting: bool = False) -> Amount | None:
     if kind in ("uniform", "gaussian"):
         return None
     if kind == "laplace":
-        return Amount(plain=(Fraction(question["high"]) - Fraction(question["low"])) / Fraction(question["scale"]))
+        return Amount(plain=(exact(question["high"]) - exact(question["low"])) / exact(question["scale"]))
     if kind in ("warner", "generalized"):
         shown = ("truth", "lie") if kind == "warner" else ("keep", "other")
-        return _ratio(Fraction(question[shown[0]]) / Fraction(question[shown[1]]))
-    keep, flip = Fraction(question["keep"]), Fraction(question["flip"])
+        return _ratio(exact(question[shown[0]]) / exact(question[shown[1]]))
+    keep, flip = exact(question["keep"]), exact(question["flip"])
     if not lasting:
-        one, zero = Fraction(question.get("one", 1)), Fraction(question.get("zero", 0))
+        one, zero = exact(question.get("one", "1")), exact(question.get("zero", "0"))
         keep, flip = (p * one + (1 - p) * zero for p in (keep, flip))
     ones, zeros = keep / flip, (1 - flip) / (1 - keep)
     return _ratio(ones * zeros if kind == "unary" else max(ones, zeros))
@@ -95,10 +109,10 @@ def width_of(question: Tree) -> float:
     """How wide an interval around a shown number must be to hold the true one, of the continuous law."""
     kind = question["kind"]
     if kind == "uniform":
-        return CONFIDENCE * float(2 * Fraction(question["reach"]) + Fraction(question["step"]))
+        return CONFIDENCE * float(2 * exact(question["reach"]) + exact(question["step"]))
     if kind == "gaussian":
-        return 2 * NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * float(Fraction(question["deviation"]))
-    return 2 * log(1 / (1 - CONFIDENCE)) * float(Fraction(question["scale"]))
+        return 2 * NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * float(exact(question["deviation"]))
+    return 2 * log(1 / (1 - CONFIDENCE)) * float(exact(question["scale"]))
 
 
 def false_promises(spec: Tree) -> Iterable[str]:
@@ -147,14 +161,13 @@ def can_show(question: Tree) -> Callable[[str], bool]:
     if kind in ("unary", "items"):
         many = len(question["values"]) + 1
         return lambda text: len(text) == many and text[0] == "b" and not set(text[1:]) - {"0", "1"}
-    low, high, step = (Fraction(question[key]) for key in ("low", "high", "step"))
-    far = Fraction(question["reach"]) if kind == "uniform" else None
+    low, high, step = (exact(question[key]) for key in ("low", "high", "step"))
+    far = exact(question["reach"]) if kind == "uniform" else None
 
     def fits(text: str) -> bool:
-        try:
-            value = Fraction(text) if len(text) <= 60 else low + step / 2
-        except (ValueError, ZeroDivisionError):
+        if not _CELL.fullmatch(text):
             return False
+        value = Fraction(text)
         on_grid = ((value - low) / step).denominator == 1
         return on_grid and (far is None or low - far <= value <= high + far)
 
