@@ -22,6 +22,7 @@ from sfumato.ground.chance import Chance
 from sfumato.verification.collected_checks import AT_THE_SOURCE, STUDY
 from sfumato.workflow.attacking import attack as audit
 from sfumato.workflow.checking import verify_again
+from sfumato.workflow.collecting import specified
 from tests.verification.forging import failing, forge, manifest_of
 
 ROWS = 1_200
@@ -327,3 +328,35 @@ def test_records_frontiers_and_originals_are_refused(place: Path, bundle: Path):
         sf.apply(bundle, frames()[0])
     with pytest.raises(sf.PlanError, match="a frontier compares"):
         sf.frontier(sf.Plan.parse(tree(), folder=place), frames()[0], folder=place / "frontier")
+
+
+def test_a_bundle_serves_as_a_specification(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    asked = [
+        "collect",
+        "reconstruct",
+        str(bundle),
+        "--input",
+        str(bundle / "data.csv"),
+        "--question",
+        "smokes",
+        "--json",
+    ]
+    monkeypatch.setattr("sys.argv", ["sfumato", *asked])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    stated = manifest_of(bundle)["reconstruction"]["questions"][2]
+    assert [one["share"] for one in cells] == pytest.approx(stated["share"], abs=1e-3)
+
+
+def test_other_bundles_are_attacked_beside_their_original(tmp_path: Path):
+    people_table = sf.datasets.census(60, seed=1)
+    made = sf.release(people_table, quasi=["sex"], models=[sf.models.KAnonymity(k=2)])
+    made.write(tmp_path / "out")
+    with pytest.raises(sf.PlanError, match="--original is missing"):
+        audit(tmp_path / "out")
+    with pytest.raises(sf.PlanError, match="no bundle of collected answers"):
+        specified(tmp_path / "out")
