@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, RandomizedAnswers, Reals, Whole
 from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
+from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
 
 _OFTEN = 20
@@ -35,6 +36,11 @@ class BayesGuess:
 
     question: str = ""
     """The question; the first where none is named."""
+    trials: int = 1000
+    """Of a study: at most so many people are guessed."""
+
+    def __post_init__(self) -> None:
+        at_least("trials", self.trials, 1)
 
     def fits(self, subject: RandomizedAnswers) -> str:
         """Why it cannot be made; empty if it can."""
@@ -63,7 +69,7 @@ class BayesGuess:
         """
         asked = self._question(subject)
         order = chance.generator().permutation(subject.rows)
-        known, others = order[: subject.rows // 2], order[subject.rows // 2 :]
+        known, others = order[: subject.rows // 2], order[subject.rows // 2 :][: self.trials]
         hits = plain = trials = 0
         shares = []
         for one in asked.coins:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sfumato.ground.brief import Brief
 
 Reals = NDArray[np.float64]
 Whole = NDArray[np.int64]
+_ENDLESS = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -69,3 +70,15 @@ class RandomizedAnswers(Brief):
     """The questions about numbers, if there are any."""
     questions: tuple[CoinedQuestion, ...]
     """The others."""
+
+    def without_release(self) -> RandomizedAnswers:
+        """The same people behind answers that show nothing: coins that fall alike for all, and noise without end."""
+        questions = tuple(
+            replace(one, coins=tuple(replace(coin, chances=np.ones_like(coin.chances)) for coin in one.coins))
+            for one in self.questions
+        )
+        numbers = self.numbers
+        if numbers is not None:
+            flat = np.broadcast_to(numbers.shown.mean(axis=0), numbers.shown.shape)
+            numbers = replace(numbers, shown=flat, deviation=numbers.deviation * _ENDLESS)
+        return replace(self, numbers=numbers, questions=questions)

@@ -44,7 +44,13 @@ def render(facts: CollectedFacts, work: Work | None = None) -> str:
             promises=[(one, NAMES[one.kind], meaning(one)) for one in facts.promises],
             pictures=pictures,
             pairs=[
-                (one, other, "correlation" if numbers else "Cramér's V", _told(shown), _told(estimate))
+                (
+                    one,
+                    other,
+                    "correlation" if numbers else "Cramér's V",
+                    _told(shown, numbers),
+                    _told(estimate, numbers),
+                )
                 for one, other, numbers, shown, estimate in facts.pairs
             ],
         )
@@ -116,5 +122,7 @@ def _words(one: EstimateShown, n: int) -> str:
     return f"{label(name)} {share(shown)} shown, {share(estimate)} estimated ({share(low)} to {share(high)}){true}"
 
 
-def _told(value: float | None) -> str:
-    return "\u2013" if value is None else f"{value:+.2f}".replace("-", "\u2212")
+def _told(value: float | None, signed: bool) -> str:
+    """A measure between -1 and 1, or between 0 and 1."""
+    told = "" if value is None else f"{value:+.2f}" if signed else f"{value:.2f}"
+    return told.replace("-", "\u2212") or "\u2013"

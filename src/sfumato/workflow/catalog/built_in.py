@@ -135,7 +135,7 @@ ATTACKS = (
         name=NearestRecord.name, make=lambda trials: NearestRecord(trials=trials), quick=True, attacks="swapped"
     ),
     AttackPart(name=NoiseFilter.name, make=lambda trials: NoiseFilter(trials=trials), quick=True, attacks="collected"),
-    AttackPart(name=BayesGuess.name, make=lambda trials: BayesGuess(), quick=True, attacks="collected"),
+    AttackPart(name=BayesGuess.name, make=lambda trials: BayesGuess(trials=trials), quick=True, attacks="collected"),
 )
 
 BUILT_IN = Parts(models=MODELS, metrics=METRICS, algorithms=ALGORITHMS, attacks=ATTACKS, formats=FORMATS)
