@@ -38,6 +38,21 @@ print(*(name for name in sys.modules if name.startswith("sfumato.workflow.")))
 """
 
 
+COLLECTED = """
+import pathlib, sys, tempfile
+import sfumato as sf
+from sfumato.collect.kept_categories import KeptCategory
+from sfumato.collect.specification import Specification
+folder = pathlib.Path(tempfile.mkdtemp())
+coin = KeptCategory.warner("smokes", ("yes", "no"), truth="3/4")
+(folder / "survey.json").write_text(Specification(questions=(coin,)).write())
+(folder / "shown.csv").write_text("smokes\\n" + "yes\\nno\\n" * 30)
+tree = {"input": {"path": "shown.csv"}, "collection": {"spec": "survey.json"}}
+sf.release(sf.Plan.parse(tree, folder=folder)).write(folder / "bundle")
+print(*(name for name in sys.modules if name.startswith("sfumato.workflow.")))
+"""
+
+
 def listed(title: str) -> set[str]:
     """The modules of a block of the page."""
     block = re.search(rf"^{title}:\n\n```text\n(.*?)```", DRAWN, re.M | re.S)
@@ -59,6 +74,12 @@ def test_a_release_loads_the_modules_of_workflow_that_are_drawn(kind: str):
     )
     loaded = {name.removeprefix("sfumato.workflow.") for name in done.stdout.split()} - packages()
     assert loaded == listed("Every release") | listed(title)
+
+
+def test_collected_answers_load_the_modules_that_are_drawn():
+    done = subprocess.run([sys.executable, "-c", COLLECTED], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = {name.removeprefix("sfumato.workflow.") for name in done.stdout.split()} - packages()
+    assert loaded == listed("Every release") | listed("Collected answers")
 
 
 def test_the_way_to_the_search_is_at_most_eight_files_and_each_leads_to_the_next():

@@ -115,6 +115,30 @@ def private_plan() -> dict[str, Any]:
     }
 
 
+def collected_release(folder: Path) -> Any:
+    """Answers and questions that are payloads; the noise of numbers is fixed by their places."""
+    from sfumato.collect.kept_categories import KeptCategory
+    from sfumato.collect.noisy_numbers import NoisyNumber
+    from sfumato.collect.specification import Specification
+    from sfumato.collect.unary_bits import UnaryBits
+
+    bits = UnaryBits.within(PAYLOADS[2], PAYLOADS[3:5], epsilon=1)
+    words = KeptCategory.within(PAYLOADS[0], PAYLOADS[:10], epsilon=1)
+    other = KeptCategory.within(PAYLOADS[6], PAYLOADS[:3], epsilon=1)
+    number = NoisyNumber.declared(PAYLOADS[1], "uniform", low=0, high=20, step=1, size=5)
+    spec = Specification(questions=(words, other, number, bits))
+    (folder / "survey.json").write_text(spec.write(), encoding="utf-8")
+    shown = {
+        words.name: [PAYLOADS[n % 10] for n in range(60)],
+        other.name: [PAYLOADS[n % 3] for n in range(60)],
+        number.name: [n % 21 for n in range(60)],
+        bits.name: [f"b{n % 2}{n // 2 % 2}" for n in range(60)],
+        PAYLOADS[5]: [PAYLOADS[n % MANY] for n in range(60)],
+    }
+    plan = {"collection": {"spec": "survey.json"}, "columns": {PAYLOADS[5]: {"role": "keep"}}}
+    return sf.release(sf.Plan.parse(plan, folder=folder), pl.DataFrame(shown))
+
+
 def pages(folder: Path) -> dict[str, str]:
     """One page of every sort that the project writes, full of payloads."""
     parse: Callable[[Any], Any] = sf.Plan.parse
@@ -127,6 +151,7 @@ def pages(folder: Path) -> dict[str, str]:
     del grid["privacy"]["confidence"]
     small = {**grid, "columns": {**grid["columns"], PAYLOADS[5]: {"role": "keep"}}}
     sf.frontier(parse({**small, "attack": {"run": False}}), rows(4), folder=folder / "frontier")
+    collected = collected_release(folder)
     from sfumato.workflow.walk import dimensions
 
     return {
@@ -136,6 +161,8 @@ def pages(folder: Path) -> dict[str, str]:
         "items-inside": items.report(inside=True),
         "private": private.report(),
         "swapped": swapped.report(),
+        "collected": collected.report(),
+        "collected-inside": collected.report(inside=True),
         "frontier": (folder / "frontier" / "frontier.html").read_text(),
         "dimensions": dimensions(parse({**small, "attack": {"run": False}}), rows(4)).page(),
         "card": f"<!DOCTYPE html><title>card</title>{table._repr_html_()}{items._repr_html_()}",

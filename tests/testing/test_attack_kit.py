@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.attacks.identity.prosecutor import Linkage
@@ -48,6 +49,23 @@ def sets() -> ItemSubject:
     return ItemSubject(released=people, people=people, covers={})
 
 
+def noisy_factor() -> RandomizedAnswers:
+    """A hundred columns that are one number, each with noise of three times its size."""
+    draw = np.random.default_rng(4)
+    shown = draw.normal(size=(800, 1)) + 3 * draw.normal(size=(800, 100))
+    each = np.ones(100)
+    names = tuple(map(str, range(100)))
+    columns = NoisyColumns(names=names, shown=shown, deviation=3 * each, spread=each, span=4 * each)
+    return RandomizedAnswers(rows=800, numbers=columns, questions=())
+
+
+def kept_answers() -> RandomizedAnswers:
+    """Four answers, equally frequent, that nearly everybody shows as they are."""
+    coin = Coin(chances=np.eye(4) + 1e-3, shares=np.full(4, 0.25), codes=np.arange(400) % 4)
+    question = CoinedQuestion(name="job", coins=(coin,), epsilon=7.0, promise="7")
+    return RandomizedAnswers(rows=400, numbers=None, questions=(question,))
+
+
 JOBS = ("confidence-bounding", {"templates": [{"column": "occupation", "value": "Sales", "limit": 0.2}]})
 """A claim that names a value."""
 SUBJECTS: dict[str, Callable[[], Any]] = {
@@ -61,6 +79,8 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "inference": census_subject,
     "singling-out": census_subject,
     "sparse": sets,
+    "spectral": noisy_factor,
+    "bayes-guess": kept_answers,
     "nearest-record": lambda: replace(raw(), own=np.arange(raw().release.height)),
 }
 """Attacks that need a release of their own kind; all others are tried on a census as it is."""

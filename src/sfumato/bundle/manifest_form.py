@@ -10,6 +10,7 @@ from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, May
 from sfumato.bundle.manifest_parts import (
     ATTACK,
     CLAIM,
+    COLLECTION,
     COMMON,
     DATA,
     DIGEST,
@@ -244,7 +245,23 @@ SWAPPED = Record(
 )
 """Rows with exchanged values: nothing is claimed."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED)
+COLLECTED = Record(
+    needed={
+        **COMMON,
+        "kind": Exactly("collected"),
+        "data": Record(
+            needed={**DATA, "columns": _columns(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)}
+        ),
+        **COLLECTION,
+        "attacks": Listed(of=ATTACK, most=20_000),
+        "attacks_not_made": Mapped(of=SENTENCE),
+        "recoding": Record(needed={"algorithm": NAME, "why": SENTENCE}, optional={"left_out": Whole(low=1)}),
+    },
+    optional=REPORT,
+)
+"""Answers that were randomized at the source."""
+
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED)
 """One for each kind."""
 
 

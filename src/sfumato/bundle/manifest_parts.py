@@ -72,7 +72,10 @@ PLAN = Record(
             }
         ),
     },
-    optional={"output": Record(needed={"escape_formulas": Exactly(True)})},
+    optional={
+        "output": Record(needed={"escape_formulas": Exactly(True)}),
+        "collection": Record(needed={"study": Flag()}),
+    },
 )
 CLAIM = Record(
     needed={
@@ -120,7 +123,7 @@ COMMON: Mapping[str, Form] = MappingProxyType(
     {
         "sfumato": Text(most=40, like=r"[0-9A-Za-z.+-]+"),
         "schema": Exactly(SCHEMA),
-        "kind": OneOf(("table", "items", "private", "observed", "swapped")),
+        "kind": OneOf(("table", "items", "private", "observed", "swapped", "collected")),
         "made": Text(like=r"\d{4}-\d{2}-\d{2}"),
         "marks": Listed(of=SENTENCE, most=20_000),
         "plan": PLAN,
@@ -157,3 +160,62 @@ TRAIL = Record(
         "enough": Maybe(Whole()),
     }
 )
+_SHARES = Listed(of=NUMBER, most=1_000)
+COLLECTION: Mapping[str, Form] = MappingProxyType(
+    {
+        "specification": Record(
+            needed={
+                "sfumato": Exactly("collect"),
+                "form": Exactly(1),
+                "repeats": OneOf(("memoize", "charge")),
+                "questions": Listed(of=Mapped(of=Either((NAME, Listed(of=NAME, most=1_000)))), most=1_000),
+                "promises": Record(
+                    needed={
+                        "epsilon": Mapped(of=Maybe(NAME)),
+                        "lasting": Mapped(of=Maybe(NAME)),
+                        "everything": Maybe(NAME),
+                    }
+                ),
+            },
+            optional={"most": Whole(low=1)},
+        ),
+        "claims": Listed(
+            of=Record(
+                needed={
+                    "model": OneOf(("local-privacy", "interval-privacy")),
+                    "parameters": Record(
+                        needed={"question": NAME},
+                        optional={"epsilon": NAME, "of": NAME, "confidence": NUMBER, "width": NUMBER},
+                    ),
+                }
+            )
+        ),
+        "reconstruction": Record(
+            needed={
+                "questions": Listed(
+                    of=Record(
+                        needed={
+                            "question": NAME,
+                            "method": OneOf(("em", "inversion")),
+                            "rounds": Whole(),
+                            "cells": Listed(of=NAME, most=1_000),
+                            **dict.fromkeys(("shown", "share", "low", "high", "outside"), _SHARES),
+                        }
+                    )
+                ),
+                "pairs": Listed(
+                    of=Record(
+                        needed={
+                            "questions": Row((NAME, NAME)),
+                            "measure": OneOf(("correlation", "cramers-v")),
+                            "shown": Maybe(NUMBER),
+                            "estimate": Maybe(NUMBER),
+                        }
+                    ),
+                    most=1_000,
+                ),
+            }
+        ),
+    }
+)
+"""What a bundle of randomized answers states: the specification, what it promises, what is estimated."""

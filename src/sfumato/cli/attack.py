@@ -12,10 +12,14 @@ from sfumato.cli.show import Json, say, say_json, table, watched
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit
 
+Original = Annotated[
+    Path | None, typer.Option("--original", help="The table it was made from; collected answers have none.")
+]
+
 
 def attack(
     bundle: Annotated[Path, typer.Argument(help="The bundle to attack.")],
-    original: Annotated[Path, typer.Option("--original", help="The table it was made from.")],
+    original: Original = None,
     known: Annotated[
         Path | None, typer.Option("--known", help="What others know: a register, row by row about the same people.")
     ] = None,

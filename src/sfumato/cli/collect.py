@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sfumato.collect.reconstruct import Distribution, Method, Rule
     from sfumato.collect.specification import Specification
 
-Spec = Annotated[Path, typer.Argument(help="The specification, as `sfumato collect design` wrote it.", metavar="SPEC")]
+Spec = Annotated[Path, typer.Argument(help="The specification that `design` wrote, or a bundle.", metavar="SPEC")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 _MOST = 40
 """So many cells are printed."""

@@ -88,6 +88,13 @@ _SWAPPED = (
     *_of("recomputed", "from the plan", "recoding/within*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
+_COLLECTED = (
+    *_of("recomputed", "from the numbers of the specification", "specification/promises/*"),
+    *_of("stated", "how people drew their answers, which no row shows", "specification/*"),
+    *_of("recomputed", "from the released rows and the specification", "reconstruction/*"),
+    *_of("recomputed", "from the plan", "data/exempt_suppressed"),
+    *_of("stated", "how many rows were left out because of missing answers", "recoding/left_out"),
+)
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -99,8 +106,13 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "private": _PRIVATE,
     "observed": _PRIVATE,
     "swapped": _SWAPPED,
+    "collected": _COLLECTED,
 }
 """By what the manifest says that it is."""
+_FIRST: Mapping[str, tuple[Origin, ...]] = {
+    "collected": _of("recomputed", "from the released rows and the specification", "attacks/*")
+}
+"""What is known better of a kind than of the others."""
 
 
 def origin_of(path: str, kind: str, recomputed: Iterable[str] = ()) -> Origin:
@@ -109,7 +121,7 @@ def origin_of(path: str, kind: str, recomputed: Iterable[str] = ()) -> Origin:
         if path.removeprefix("utility/") in recomputed:
             return Origin(path=path, how="recomputed", why="from released rows, label sizes and declared domains")
         return Origin(path=path, how="stated", why="it is measured against the original")
-    for one in (*_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
+    for one in (*_FIRST.get(kind, ()), *_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
         if fnmatchcase(path, one.path):
             return one
     return Origin(path=path, how="stated", why="this version does not know it")

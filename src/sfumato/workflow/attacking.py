@@ -160,7 +160,7 @@ def refuse_attacks(names: Iterable[str], kind: str, *, key: str = "attacks") -> 
 
 def attack(
     folder: str | Path,
-    original: object,
+    original: object = None,
     *,
     known: object = None,
     control: object = None,
@@ -174,15 +174,23 @@ def attack(
 ) -> Audit:
     """Attack a bundle, given the table it was made from; ``original`` and ``control`` are files or frames.
 
+    A bundle of collected answers has no original and is attacked from its bytes.
     ``earlier`` are bundles about the same people that are laid over it. Without ``seconds`` there is no time limit.
     """
     others = [refuse_no_bundle(Path(one), "--earlier") for one in earlier]
     theirs = None if control is None else _table(control, plan)
     manifest = untouched(Path(folder))
+    asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
+    kind = kind_stated(manifest)
+    if kind.alone is not None:
+        _refuse_beside(Path(folder), {"original": original, "known": known, "control": control, "earlier": others})
+        with _bundle_at_fault(Path(folder)):
+            return kind.alone(Path(folder), manifest, asked, work or Work())
+    if original is None:
+        raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
     table = _table(original, plan)
     with stated_form(Path(folder)):
-        subject = kind_stated(manifest).subject(Path(folder), manifest, table, control=theirs, plan=plan)
-    asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
+        subject = kind.subject(Path(folder), manifest, table, control=theirs, plan=plan)
     chance = Chance(seed=seed)
     before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
     with _bundle_at_fault(Path(folder)):
@@ -191,6 +199,16 @@ def attack(
         return found
     linked = _registered(subject, _table(known, plan), trials, Chance(seed=seed))
     return replace(found, findings=(linked, *found.findings))
+
+
+def _refuse_beside(folder: Path, given: Mapping[str, object]) -> None:
+    """Refuse what a bundle that is attacked from its own bytes has no use for."""
+    for name, value in given.items():
+        if value is not None and not (isinstance(value, list) and not value):
+            raise PlanError(
+                f"--{name}: {folder} is attacked from its own rows, which stand in random order; leave the option out. "
+                "A study hands true answers to the release ([collection] truth)"
+            )
 
 
 @contextmanager

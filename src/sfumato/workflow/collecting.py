@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.bundle.manifest import load
+from sfumato.bundle.staging import MANIFEST
 from sfumato.collect.asked_plans import planned
 from sfumato.collect.bootstrap import with_intervals
 from sfumato.collect.channels import Evidence, evidence
@@ -32,8 +35,13 @@ def designed(path: Path) -> Specification:
 
 
 def specified(path: Path) -> Specification:
-    """The specification in a file."""
-    return Specification.parse(_text(path), where=str(path))
+    """The specification in a file, or of a bundle of collected answers."""
+    if not path.is_dir():
+        return Specification.parse(_text(path), where=str(path))
+    manifest = load(path / MANIFEST)
+    if "specification" not in manifest:
+        raise PlanError(f"{path}: is no bundle of collected answers, and has no specification")
+    return Specification.parse(json.dumps(manifest["specification"]), where=str(path))
 
 
 def _text(path: Path) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sfumato.attacks.answers.bayes_guess import BayesGuess
+from sfumato.attacks.answers.noise_filter import NoiseFilter
 from sfumato.attacks.disclosure.background import Background
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.disclosure.inference import Inference
@@ -20,6 +22,7 @@ from sfumato.attacks.membership.membership import Membership
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
 from sfumato.attacks.method.minimality import Minimality
+from sfumato.collect.published_estimates import Reconstruction
 from sfumato.data.formats import FORMATS
 from sfumato.publish.anatomy import Anatomy
 from sfumato.publish.bottom_up import BottomUp
@@ -91,6 +94,7 @@ ALGORITHMS = (
     AlgorithmPart(name="anatomy", run=Anatomy),
     AlgorithmPart(name="microaggregation", run=Microaggregation),
     AlgorithmPart(name="swapping", run=Swapping, solves="swapped", needs=("rows",)),
+    AlgorithmPart(name="reconstruct", run=Reconstruction, solves="collected", needs=("rows",)),
     AlgorithmPart(name="trajectory", run=Trajectory, solves="items"),
     AlgorithmPart(name="sets", run=Sets, solves="items"),
     AlgorithmPart(name="local-sets", run=LocalSets, solves="items"),
@@ -130,6 +134,8 @@ ATTACKS = (
     AttackPart(
         name=NearestRecord.name, make=lambda trials: NearestRecord(trials=trials), quick=True, attacks="swapped"
     ),
+    AttackPart(name=NoiseFilter.name, make=lambda trials: NoiseFilter(trials=trials), quick=True, attacks="collected"),
+    AttackPart(name=BayesGuess.name, make=lambda trials: BayesGuess(trials=trials), quick=True, attacks="collected"),
 )
 
 BUILT_IN = Parts(models=MODELS, metrics=METRICS, algorithms=ALGORITHMS, attacks=ATTACKS, formats=FORMATS)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import Applied, Outside
     from sfumato.workflow.audit import Audit
     from sfumato.workflow.frontier.comparison import Comparison
+    from sfumato.workflow.plan.attack_plan import AttackPlan
     from sfumato.workflow.plan.plan import Plan
     from sfumato.workflow.profile.profiling import Profile
     from sfumato.workflow.released import Release
@@ -132,6 +133,8 @@ class Kind:
     """What the steward finds who makes a bundle again: given folder, manifest, plan and original."""
     subject: Callable[..., Subject]
     """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""
+    alone: Callable[[Path, Manifest, AttackPlan, Work], Audit] | None = None
+    """What adversaries can do with a bundle, where its own bytes are enough to know; None: the original is needed."""
     apply: Callable[[Manifest, object, Outside], Applied]
     """New records under the recoding that a manifest states."""
     public_page: Callable[[Manifest, Mapping[str, Table], Work], str]

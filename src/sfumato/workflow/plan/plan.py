@@ -18,6 +18,7 @@ from sfumato.ground.opening import read_text
 from sfumato.ground.strict_toml import read_toml
 from sfumato.utility.learners import LEARNERS
 from sfumato.workflow.plan.attack_plan import AttackPlan
+from sfumato.workflow.plan.collection_plan import CollectionPlan
 from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
@@ -48,6 +49,8 @@ class Plan:
     """How the release is attacked before it is written."""
     frontier: FrontierPlan = field(default_factory=FrontierPlan)
     """What ``sfumato frontier`` compares; a release does not read it."""
+    collection: CollectionPlan | None = None
+    """By which specification answers were randomized, where they were."""
     folder: Path = Path()
     """Where relative file names start."""
 
@@ -108,9 +111,9 @@ class Plan:
     def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
         """Read a plan from nested tables."""
         top = Keys.of(tree, "")
-        top.only("input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier")
+        top.only("input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection")
         columns = Keys.of(tree.get("columns", {}), "columns")
-        if not columns.table:
+        if not columns.table and "collection" not in tree:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
         utility = Keys.of(tree.get("utility", {}), "utility")
         utility.only("metric", "learner")
@@ -131,6 +134,7 @@ class Plan:
             escape_formulas=output.flag("escape_formulas", default=False),
             attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
             frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
+            collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
             folder=folder,
         )
 
@@ -174,6 +178,7 @@ class Plan:
                 "earlier": len(self.attack.earlier),
             },
             **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
+            **({} if self.collection is None else {"collection": self.collection.public()}),
         }
 
 

@@ -229,10 +229,7 @@ def _readable(rows: pl.DataFrame) -> list[str]:
 
 
 def _text(cells: pl.Series, missing: Sequence[str], *, plain: bool) -> pl.Series:
-    """Released cells as text; in columns that are shown as they are every missing marker reads alike.
-
-    Generalized cells of a large table stay encoded.
-    """
+    """Released cells as text, encoded where they are; columns that are shown as they are have one missing marker."""
     if not plain and cells.dtype == pl.Categorical and not cells.null_count():
         return cells
     texts, mark = as_text(cells) if plain else cells.cast(pl.String), missing[0] if missing else ""

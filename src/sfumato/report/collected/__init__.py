@@ -1,0 +1,1 @@
+"""The report of answers that were randomized at the source."""

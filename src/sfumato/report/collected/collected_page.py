@@ -1,0 +1,128 @@
+"""The report of collected answers: what the coins promise, what was received, and what is estimated."""
+
+from __future__ import annotations
+
+from math import exp
+
+from sfumato.ground.work import Work
+from sfumato.report.base.figures import count, label, number, share
+from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.base.picture import Picture
+from sfumato.report.base.shapes import AFTER, BEFORE, INK, LABELS, MUTED, SIZE, STEP
+from sfumato.report.base.svg import blocks, drawing, fitted, line, words
+from sfumato.report.collected.collected_facts import CollectedFacts, EstimateShown, PromiseShown
+
+NAMES = {
+    "uniform": "uniform noise",
+    "gaussian": "Gaussian noise",
+    "laplace": "Laplace noise",
+    "warner": "a coin (Warner)",
+    "generalized": "a coin with several sides",
+    "unary": "a coin for every bit",
+    "items": "a coin for every item",
+}
+_NUMBERS = ("uniform", "gaussian", "laplace")
+_MOST = {True: 40, False: 24}
+"""So many cells of numbers, and of other answers, are drawn."""
+_ABOVE, _WIDE, _NARROW = 22, 13, 7
+_BARS, _FIGURES = 104, (55, 72)
+"""The room of bars, and of the two figures beside them."""
+
+
+def render(facts: CollectedFacts, work: Work | None = None) -> str:
+    """One self-contained HTML page; the same facts give the same bytes."""
+    watch, pictures = work or Work(), []
+    for place, one in enumerate(facts.estimates):
+        watch.advance("report", place, len(facts.estimates))
+        pictures.append((label(one.name), NAMES[one.kind], beyond(one), drawn(one)))
+    return (
+        environment()
+        .get_template("collected.html.j2")
+        .render(
+            facts=facts,
+            audit=audit_shown(facts.findings, facts.skipped),
+            promises=[(one, NAMES[one.kind], meaning(one)) for one in facts.promises],
+            pictures=pictures,
+            pairs=[
+                (
+                    one,
+                    other,
+                    "correlation" if numbers else "Cramér's V",
+                    _told(shown, numbers),
+                    _told(estimate, numbers),
+                )
+                for one, other, numbers, shown, estimate in facts.pairs
+            ],
+        )
+    )
+
+
+def meaning(one: PromiseShown) -> str:
+    """What a promise means, in one sentence."""
+    if one.about is not None:
+        times = number(exp(one.about), digits=3) if one.about < 30 else "a great many"
+        each = "of every item " if one.kind == "items" else ""
+        return f"Whatever is shown {each}is at most {times} times as likely with any other true answer."
+    wide, part = number(one.width or 0.0), share(one.of_range or 0.0)
+    return (
+        f"Who names an interval around the shown number must make it {wide} wide, {part} of the range, to be right "
+        "with 95\u00a0% probability. No epsilon is promised."
+    )
+
+
+def beyond(one: EstimateShown) -> str:
+    """How many answers noise took out of the range, and how many cells are not drawn."""
+    below, above = one.outside
+    told = []
+    if one.kind in _NUMBERS:
+        told.append(f"{share(below)} of the shown numbers lie below the declared range, {share(above)} above it.")
+    if len(one.cells) > _MOST[one.kind in _NUMBERS]:
+        told.append(f"The most frequent of {count(len(one.cells))} cells.")
+    return " ".join(told)
+
+
+def drawn(one: EstimateShown) -> Picture:
+    """The shares of every cell: a pale bar as shown, a strong one as estimated, a line for its interval."""
+    places = range(len(one.cells))
+    kept = sorted(sorted(places, key=lambda n: (-one.cells[n][2], n))[: _MOST[one.kind in _NUMBERS]])
+    most = max([1e-9, *(max(one.cells[n][1], one.cells[n][4]) for n in kept), *(one.true or ())])
+    parts = [
+        words(head, LABELS + _BARS + sum(_FIGURES[: n + 1]), _ABOVE - 9 + 0.34 * SIZE, anchor="end", size=SIZE - 1)
+        for n, head in enumerate(("shown", "estimated"))
+    ]
+    for row, n in enumerate(kept):
+        parts += _row(one, n, _ABOVE + STEP * (row + 0.5), _BARS / most)
+    told = "; ".join(_words(one, n) for n in kept)
+    svg = drawing(parts, LABELS + _BARS + sum(_FIGURES) + 4, _ABOVE + STEP * len(kept) + 4)
+    return Picture(svg=svg, words=f"{label(one.name)}: {told}.")
+
+
+def _row(one: EstimateShown, n: int, middle: float, scale: float) -> list[str]:
+    name, shown, estimate, low, high = one.cells[n]
+    text = middle + 0.34 * SIZE
+    parts = [words(fitted(name, LABELS - 4, SIZE), 0, text, tone=INK, size=SIZE)]
+    for value, height, tone in ((shown, _WIDE, BEFORE), (estimate, _NARROW, AFTER)):
+        if value > 0:
+            parts.append(blocks([(LABELS, middle - height / 2, max(value * scale, 1), height)], tone))
+    ends = LABELS + low * scale, LABELS + high * scale
+    parts.append(line(ends[0], middle, ends[1], middle, INK, width=1.2))
+    parts += [line(end, middle - 4, end, middle + 4, INK, width=1.2) for end in ends]
+    if one.true is not None:
+        at = LABELS + one.true[n] * scale
+        parts.append(line(at, middle - 9, at, middle + 9, "accent", width=2.5))
+    for place, (value, tone) in enumerate(((shown, MUTED), (estimate, INK))):
+        end = LABELS + _BARS + sum(_FIGURES[: place + 1])
+        parts.append(words(share(value), end, text, anchor="end", tone=tone, size=SIZE))
+    return parts
+
+
+def _words(one: EstimateShown, n: int) -> str:
+    name, shown, estimate, low, high = one.cells[n]
+    true = "" if one.true is None else f", truly {share(one.true[n])}"
+    return f"{label(name)} {share(shown)} shown, {share(estimate)} estimated ({share(low)} to {share(high)}){true}"
+
+
+def _told(value: float | None, signed: bool) -> str:
+    """A measure between -1 and 1, or between 0 and 1."""
+    told = "" if value is None else f"{value:+.2f}" if signed else f"{value:.2f}"
+    return told.replace("-", "\u2212") or "\u2013"
