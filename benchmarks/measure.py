@@ -7,7 +7,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -36,16 +36,21 @@ def timed(call: Callable[[], T], *, repeat: int = 1) -> tuple[T, Cost]:
 
 
 def command(arguments: Sequence[str]) -> Cost:
-    """A whole command in a process of its own, from start to exit."""
+    """A whole command of sfumato in a process of its own."""
+    return process([sys.executable, "-m", "sfumato", *arguments])
+
+
+def process(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
+    """A process from start to exit, by the operating system."""
     wall = time.perf_counter()
-    child = subprocess.Popen([sys.executable, "-m", "sfumato", *arguments], stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(list(arguments), stdout=subprocess.DEVNULL, env=environment)
     peak, done, status, usage = 0.0, 0, 0, None
     while not done:
         peak = max(peak, _high_water(child.pid))
         done, status, usage = os.wait4(child.pid, os.WNOHANG)
         time.sleep(0.01)
     if os.waitstatus_to_exitcode(status):
-        raise SystemExit(f"sfumato {' '.join(arguments)} failed")
+        raise SystemExit(f"{' '.join(arguments)} failed")
     return Cost(wall=time.perf_counter() - wall, cpu=usage.ru_utime + usage.ru_stime, peak_mb=peak)
 
 
