@@ -244,7 +244,35 @@ SWAPPED = Record(
 )
 """Rows with exchanged values: nothing is claimed."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED)
+CONDENSED = Record(
+    needed={
+        **COMMON,
+        "kind": Exactly("condensed"),
+        "data": Record(
+            needed={**DATA, "columns": _columns(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)}
+        ),
+        **_JUDGED,
+        "recoding": Record(
+            needed={
+                "algorithm": NAME,
+                "why": SENTENCE,
+                "groups": OneOf(("mdav", "k-means")),
+                "output": OneOf(("rows", "distributions")),
+                "variance": NUMBER,
+                "copies": Whole(low=1),
+                "per_class": Flag(),
+                "bounds": Mapped(of=Row((NUMBER, NUMBER))),
+                "columns": Mapped(of=OneOf(("drawn", "dealt", "mean", "spread"))),
+                "sizes": Listed(of=Row((Whole(low=1), Whole(low=1)))),
+            },
+            optional={"left_out": Whole(low=1)},
+        ),
+    },
+    optional=REPORT,
+)
+"""Records drawn from groups, or the groups' means and spreads."""
+
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, CONDENSED)
 """One for each kind."""
 
 

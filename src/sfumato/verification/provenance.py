@@ -88,6 +88,16 @@ _SWAPPED = (
     *_of("recomputed", "from the plan", "recoding/within*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
+_CONDENSED = (
+    *_of("recomputed", "from the plan", "data/exempt_suppressed", "recoding/groups", "recoding/output"),
+    *_of("recomputed", "from the plan", "recoding/variance", "recoding/copies", "recoding/per_class"),
+    *_of("recomputed", "from the plan", "recoding/bounds*"),
+    *_of("recomputed", "from the columns of the data file", "recoding/columns/*"),
+    *_of("stated", "which records are one group is not published; the steward can group them again", "recoding/sizes*"),
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
+)
+_GROUPS = _of("stated", "it is about groups of the original, which drawn rows do not show", "claims/*")
+"""Of condensed releases, before anything else is asked."""
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -99,6 +109,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "private": _PRIVATE,
     "observed": _PRIVATE,
     "swapped": _SWAPPED,
+    "condensed": _CONDENSED,
 }
 """By what the manifest says that it is."""
 
@@ -109,7 +120,7 @@ def origin_of(path: str, kind: str, recomputed: Iterable[str] = ()) -> Origin:
         if path.removeprefix("utility/") in recomputed:
             return Origin(path=path, how="recomputed", why="from released rows, label sizes and declared domains")
         return Origin(path=path, how="stated", why="it is measured against the original")
-    for one in (*_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
+    for one in (*(_GROUPS if kind == "condensed" else ()), *_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
         if fnmatchcase(path, one.path):
             return one
     return Origin(path=path, how="stated", why="this version does not know it")

@@ -23,7 +23,8 @@ GROUP = "sfumato.parts"
 """The entry point group of plugins."""
 GUARDED = "guarded"
 """Among a claim's parameters: the column that is a quasi-identifier and sensitive, and its declared tree."""
-RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst", "auto", "all")
+RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst", "auto", "all",
+            "indistinguishable_groups")  # fmt: skip
 """Words that a plan uses for something else: no part and no key of [privacy] can be called so."""
 
 
@@ -93,7 +94,7 @@ class Catalog:
 
     def attacking(self, kind: str) -> dict[str, AttackPart]:
         """The attacks on a kind of release."""
-        return {name: part for name, part in self.attacks.items() if part.attacks == kind}
+        return {name: part for name, part in self.attacks.items() if part.on(kind)}
 
     def explained(self, name: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
         """What a model means and what it does not protect against, with its parameters."""
