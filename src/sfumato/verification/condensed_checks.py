@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.bundle.claims import Claim
+from sfumato.bundle.condensed_names import EPOCH, KEY, MODEL
 from sfumato.bundle.manifest import plain
 from sfumato.bundle.published import Published
 from sfumato.data.table import Table
@@ -31,10 +32,6 @@ from sfumato.verification.near_unique_remarks import near_unique_remarks
 from sfumato.verification.released_file import formulas_escaped
 from sfumato.verification.verifying import DATA, same_columns, shape
 
-MODEL = "indistinguishable-groups"
-"""What the claim is called."""
-KEY = "indistinguishable_groups"
-"""The key of [privacy] that asks for it."""
 SYNTHETIC = (
     "the records are synthetic: the claim is about the groups that they were drawn from, and no privacy model was "
     "verified on the records themselves"
@@ -141,10 +138,10 @@ def _cells(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
 
 
 def read_numbers(cells: pl.Series, kind: str) -> NDArray[np.float64] | None:
-    """The numbers of a released column of a type, dates as days; None where one cell is none."""
+    """The numbers of a released column of a type, dates as day numbers; None where one cell is none."""
     if kind == "date":
         days = cells.cast(pl.String).str.to_date("%Y-%m-%d", strict=False)
-        found = days.to_physical().cast(pl.Float64)
+        found = days.to_physical().cast(pl.Float64) + EPOCH
     else:
         found = cells.cast(pl.Float64, strict=False)
     numbers = found.fill_null(np.nan).to_numpy()

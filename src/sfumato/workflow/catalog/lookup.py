@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.attacks.frame.promises import Reader
 from sfumato.attacks.identity.risk import risk
+from sfumato.bundle.condensed_names import KEY
 from sfumato.bundle.manifest import plain
 from sfumato.data.formats import Format
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
@@ -24,7 +25,7 @@ GROUP = "sfumato.parts"
 GUARDED = "guarded"
 """Among a claim's parameters: the column that is a quasi-identifier and sensitive, and its declared tree."""
 RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst", "auto", "all",
-            "indistinguishable_groups")  # fmt: skip
+            KEY)  # fmt: skip
 """Words that a plan uses for something else: no part and no key of [privacy] can be called so."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sfumato.bundle.condensed_names import KEY
+
 if TYPE_CHECKING:
     from sfumato.workflow.plan.plan import Plan
 
 CONDENSE = "condense"
 """The algorithm that makes this kind."""
-KEY = "indistinguishable_groups"
-"""The key of [privacy] that asks for it: the fewest records of a group."""
 
 
 def owns(plan: Plan) -> bool:

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.frame.trials import Finding
+from sfumato.bundle.condensed_names import KEY
 from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
@@ -18,7 +19,7 @@ from sfumato.verification.condensed_checks import read_numbers
 from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.bundling import as_written, unwritten, versions
 from sfumato.workflow.kinds.condensed.condensed_figures import number_bars, pairs, word_bars
-from sfumato.workflow.kinds.condensed.condensed_stages import CondensedRelease
+from sfumato.workflow.kinds.condensed.condensed_release import CondensedRelease
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.plan.plan import Plan
 
@@ -88,7 +89,7 @@ def _facts(
     stated = manifest["recoding"]
     kinds = {one["name"]: one["type"] for one in manifest["data"]["columns"]}
     drawn = {
-        name: _days(rows[name], kinds[name]) for name, how in stated["columns"].items() if how in ("drawn", "mean")
+        name: _read(rows[name], kinds[name]) for name, how in stated["columns"].items() if how in ("drawn", "mean")
     }
     columns: list[ColumnShown] = []
     for name, how in stated["columns"].items():
@@ -102,7 +103,7 @@ def _facts(
         version=str(manifest["sfumato"]),
         inside=original is not None,
         rows=rows.height,
-        k=int(manifest["plan"]["privacy"]["indistinguishable_groups"]),
+        k=int(manifest["plan"]["privacy"][KEY]),
         groups=sum(many for _, many in sizes),
         smallest=min(size for size, _ in sizes),
         largest=max(size for size, _ in sizes),
@@ -123,11 +124,10 @@ def _facts(
     )
 
 
-def _days(cells: pl.Series, kind: str) -> NDArray[np.float64]:
-    """Released numbers; dates as day numbers, as the original's are."""
+def _read(cells: pl.Series, kind: str) -> NDArray[np.float64]:
+    """Released numbers; none where a cell is not one, which verification refuses."""
     numbers = read_numbers(cells, kind)
-    found = np.zeros(0) if numbers is None else numbers
-    return found + 719163 * (kind == "date")
+    return np.zeros(0) if numbers is None else numbers
 
 
 def summary(made: CondensedRelease) -> Summary:

@@ -17,6 +17,7 @@ KIND = Kind(
     check=condensed_plan.check,
     read=condensed_stages.read,
     prepare=condensed_stages.prepare,
+    notes=condensed_stages.notes,
     search=condensed_stages.search,
     recode=condensed_stages.recode,
     judge=condensed_stages.judge,

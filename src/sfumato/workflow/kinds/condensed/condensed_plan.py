@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.bundle.condensed_names import KEY
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, listed
 from sfumato.publish.condensation.condense import Condense
@@ -9,7 +10,7 @@ from sfumato.verification.consistency import AUTO, NAMED
 from sfumato.workflow.attacking import refuse_attacks
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.options import configured
-from sfumato.workflow.kinds.condensed import CONDENSE, KEY
+from sfumato.workflow.kinds.condensed import CONDENSE
 from sfumato.workflow.plan.column_plan import refuse_guarded
 from sfumato.workflow.plan.plan import Plan
 

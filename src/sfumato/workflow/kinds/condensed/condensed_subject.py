@@ -12,6 +12,7 @@ import polars as pl
 
 from sfumato.attacks.frame.subject import Coverage, Subject
 from sfumato.attacks.membership.membership import Membership
+from sfumato.bundle.condensed_names import EPOCH
 from sfumato.bundle.published import Published
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
@@ -20,7 +21,7 @@ from sfumato.ground.work import Work
 from sfumato.verification.released_file import read_released
 from sfumato.workflow.attacking import attacked, chosen_attacks
 from sfumato.workflow.audit import Audit
-from sfumato.workflow.kinds.condensed.condensed_stages import CondensedRelease
+from sfumato.workflow.kinds.condensed.condensed_release import CondensedRelease
 from sfumato.workflow.kinds.condensed.condensed_table import CondensePrepared
 from sfumato.workflow.loading import load_table
 from sfumato.workflow.plan.plan import Plan
@@ -144,7 +145,7 @@ def _text(cells: pl.Series, kind: str | None, mark: str) -> pl.Series:
     """Cells as texts that can be compared; dates as day numbers."""
     if kind == "date" and not cells.dtype.is_float():
         days = cells.cast(pl.Date) if cells.dtype.is_temporal() else cells.cast(pl.String).str.to_date(strict=False)
-        cells = days.to_physical() + 719163
+        cells = days.to_physical() + EPOCH
     return cells.cast(pl.String).fill_null(mark)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.bundle.condensed_names import EPOCH
 from sfumato.bundle.recoding import one_marker, plain_cells
 from sfumato.data.kinds import infer_kind
 from sfumato.data.table import Kind, Table
@@ -25,8 +26,6 @@ from sfumato.workflow.plan.plan import Plan
 
 SPREAD = "_sd"
 """What the name of a column with spreads ends with."""
-_DAY = 719163
-"""The day number of 1970-01-01."""
 _WHOLE = 2.0**53
 """Beyond this not every whole number can be counted with."""
 
@@ -53,7 +52,7 @@ class NumberColumn:
             return pl.Series(self.name, found)
         if self.kind == "integer":
             return pl.Series(self.name, found.clip(-_WHOLE, _WHOLE).astype(np.int64))
-        days = found.clip(1, 3652059).astype(np.int64) - _DAY
+        days = found.clip(1, 3652059).astype(np.int64) - EPOCH
         return pl.Series(self.name, days, dtype=pl.Int32).cast(pl.Date)
 
 
@@ -71,6 +70,8 @@ class CondensePrepared(Brief):
     """What the algorithm is given."""
     dropped_rows: int
     """Rows left out because of missing values."""
+    k: int
+    """The fewest records of a group."""
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -142,7 +143,9 @@ def prepared_table(plan: Plan, table: Table) -> CondensePrepared:
     problem = CondenseProblem(
         numbers=np.stack([numbers for _, numbers in kept.values()], axis=1), classes=classes, labels=labels
     )
-    return CondensePrepared(source=source, schema=schema, condensed=columns, problem=problem, dropped_rows=dropped)
+    return CondensePrepared(
+        source=source, schema=schema, condensed=columns, problem=problem, dropped_rows=dropped, k=condense.k
+    )
 
 
 def _refuse_none(kept: Mapping[str, NumberColumn], schema: Schema, condense: Condense) -> None:
