@@ -25,6 +25,7 @@ SHORT = (
     "group_outputs",
     "cube",
     "collect_speed",
+    "condensing",
 )
 LONG = (
     "k_optimize",
@@ -67,6 +68,7 @@ PICTURES = {
     "itemsets": ("trajectory-cost",),
     "collect_shapes": ("collect-shapes", "collect-errors"),
     "collect_trees": ("collect-trees",),
+    "condensing": ("condensation",),
     "papers.bottom_up_paper": ("bottom-up-adult",),
     "papers.thesis": (
         "lkc-blood",
