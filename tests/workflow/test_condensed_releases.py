@@ -99,6 +99,8 @@ def test_every_release_is_put_through_the_attacks_on_synthetic_rows(bundle: Path
     found = audit(bundle, people(), seed=1, trials=100)
     assert {one.attack for one in found.findings} == {"singling-out", "linkability"}
     assert "control" in found.skipped["membership"]
+    with pytest.raises(sf.BundleError, match="nobody's own"):
+        audit(bundle, people(), known=people().select("age"), trials=20, attacks=("linkability",))
     beside = audit(bundle, people(), control=people(300, seed=9), seed=1, trials=100)
     assert {one.attack for one in beside.findings} == set(made)
 

@@ -237,6 +237,10 @@ def _laid_over(
 
 def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
     """Link a register to the release; its lines are about the people of the original, in the same order."""
+    if subject.drawn:
+        raise BundleError(
+            "--known: the rows are drawn and nobody's own, so no line of a register has a row to be linked to"
+        )
     if register.rows != subject.people.height:
         raise DataError(
             f"{register.source} has {register.rows:,} lines, but the original has {subject.people.height:,} rows; a "
