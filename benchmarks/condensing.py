@@ -125,6 +125,22 @@ def utility() -> str:
     return table("Condensed numbers next to Mondrian's means at the same k", heads, rows)
 
 
+def zeros() -> str:
+    """How many rows keep a capital gain of 0, by class: condensed class by class, drawn and dealt."""
+    train = tables()["Adult"][0][0]
+    (dealt,) = DEALT.values()
+    rows = [["original", "", *_zeros(train)]]
+    for k in SIZES:
+        for how, apart in (("drawn", set()), ("dealt", dealt)):
+            rows.append([how, k, *_zeros(condensed(train, k, WAYS["MDAV, class by class"], apart))])
+    return table("Rows of Adult with a capital gain of 0", ["gains", "k", "class <=50K", "class >50K"], rows)
+
+
+def _zeros(frame: pl.DataFrame) -> list[str]:
+    gains = [frame.filter(pl.col("class") == one)["capital-gain"] for one in ("<=50K", ">50K")]
+    return [f"{float((each == 0).mean() or 0.0):.1%}" for each in gains]
+
+
 def naive(points: list[list[float]], k: int, draw: np.random.Generator) -> list[list[float]]:
     """MDAV, moments and draws as they are written down, one record and one number at a time."""
 
@@ -172,8 +188,8 @@ def speed() -> str:
 
 
 def main() -> str:
-    """Utility, then time."""
-    return f"{utility()}\n{speed()}"
+    """Utility, what becomes of a spike, time."""
+    return f"{utility()}\n{zeros()}\n{speed()}"
 
 
 if __name__ == "__main__":
