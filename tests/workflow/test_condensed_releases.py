@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,15 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.membership.membership import Membership
+from sfumato.bundle.manifest import dump, seal
 from sfumato.cli.main import main
 from sfumato.ground.chance import Chance
 from sfumato.publish.condensation import Condense
 from sfumato.publish.condensation.condense import Condensed
 from sfumato.verification.condensed_checks import SYNTHETIC, UNCERTAIN
+from sfumato.verification.provenance import leaves
 from sfumato.workflow.attacking import attack as audit
-from sfumato.workflow.checking import verify_again
+from sfumato.workflow.checking import verify_again, verify_written
 from sfumato.workflow.kinds.condensed.condensed_kind import KIND
 from sfumato.workflow.kinds.condensed.condensed_subject import bundle_subject
 from sfumato.workflow.loading import whole_file
@@ -236,7 +239,8 @@ def test_a_steward_hears_when_groups_are_too_small_for_their_columns():
     from sfumato.ground.work import Work
 
     columns = {name: {"role": "quasi"} for name in ("age", "fnlwgt", "hours-per-week", "capital-gain")}
-    sf.release(plan(columns=columns, privacy={"indistinguishable_groups": 3}), people(), work=Work(notice=notes.append))
+    asked = plan(columns=columns, privacy={"indistinguishable_groups": 3}, attack={"run": False})
+    sf.release(asked, people(), work=Work(notice=notes.append))
     assert "the flat that the 3 records span" in notes[0]
 
 
@@ -283,6 +287,50 @@ def _rows(folder: Path, change: Any) -> None:
 def test_a_forged_manifest_is_caught(bundle: Path, change: Any, caught: str):
     forge(bundle, change)
     assert any(caught in what for what in failing(bundle)), failing(bundle)
+
+
+UNSEEN = {
+    "data/columns/*/type": "whole numbers can be read as reals",
+    "data/missing": "a marker that no cell shows",
+}
+"""What may be changed and is not noticed, and why."""
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, str):
+        return {"drawn": "dealt", "dealt": "drawn", "mean": "spread", "spread": "mean"}.get(value, value + "x")
+    return ["x"] if value == [] else {"x": [0.0, 1.0]}
+
+
+@pytest.mark.parametrize("output", ["rows", "distributions"])
+def test_every_value_of_a_manifest_changed_by_itself_is_noticed(output: str, tmp_path: Path):
+    """Parts that follow from rows and plan; the form may refuse the change already."""
+    folder = written(tmp_path, output=output)
+    honest = manifest_of(folder)
+    parts = ("recoding/", "claims", "data", "plan/privacy/")
+    paths = [path for path, _ in leaves(honest) if path.startswith(parts) and path != "data/sha256"]
+    assert len(paths) > 40
+    passed = []
+    for path in paths:
+        content = json.loads(json.dumps(honest))
+        node: Any = content
+        *way, last = path.split("/")
+        for step in way:
+            node = node[int(step) if isinstance(node, list) else step]
+        key: Any = int(last) if isinstance(node, list) else last
+        node[key] = _other(node[key])
+        (folder / "manifest.json").write_text(dump(seal(content)))
+        try:
+            noticed = not verify_written(folder, page=None).holds
+        except sf.BundleError:
+            noticed = True
+        if not noticed and not any(fnmatchcase(path, one) for one in UNSEEN):
+            passed.append(path)
+    assert passed == []
 
 
 def test_a_word_among_the_numbers_is_caught(bundle: Path):

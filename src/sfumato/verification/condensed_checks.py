@@ -113,8 +113,8 @@ def _columns(manifest: Mapping[str, Any], published: Published) -> Iterable[Chec
     yield same("roles of the columns", roles, {n: s["role"] for n, s in planned.items() if s["role"] not in hidden})
     yield same("treated columns", list(stated), [column.name for column in published.columns])
     strange = [name for name, how in stated.items() if how not in drawn]
-    words = {c.name for c in published.columns if c.kind in ("text", "category")}
-    strange += [name for name, how in stated.items() if how != "dealt" and name in words]
+    words = {c.name for c in published.columns if c.kind == "text"}
+    strange += [name for name, how in stated.items() if (how == "dealt") != (name in words)]
     yield same("columns that are not treated so", strange, [])
     yield same("columns of numbers", any(how != "dealt" for how in stated.values()), True)
 
