@@ -27,6 +27,7 @@ SHORT = (
     "matching",
     "histograms",
     "collect_speed",
+    "condensing",
 )
 LONG = (
     "k_optimize",
@@ -70,6 +71,7 @@ PICTURES = {
     "itemsets": ("trajectory-cost",),
     "collect_shapes": ("collect-shapes", "collect-errors"),
     "collect_trees": ("collect-trees",),
+    "condensing": ("condensation",),
     "papers.bottom_up_paper": ("bottom-up-adult",),
     "papers.thesis": (
         "lkc-blood",

@@ -22,16 +22,19 @@ KINDS = {
     "items": ("Paths and sets", "trajectory-lkc"),
     "private": ("A private release", "marginals"),
     "swapped": ("Swapped rows", "optimal-k"),
+    "condensed": ("Condensed records", "optimal-k"),
 }
-SWAP = {"name": "swapping", "rate": 0.5}
+INSTEAD = {
+    "swapped": {"algorithm": {"name": "swapping", "rate": 0.5}, "privacy": {}},
+    "condensed": {"algorithm": {"name": "condense"}, "privacy": {"indistinguishable_groups": 5}},
+}
 """Instead of the algorithm and the requirement of a plan."""
 RELEASE = """
 import sys, pathlib, tempfile
 import sfumato as sf
 from tests.golden.releases import comparing
 from tests.golden.releases.plans import PLANS
-tree, swap = PLANS[sys.argv[1]], eval(sys.argv[2])
-tree = {**tree, "algorithm": swap, "privacy": {}} if swap else tree
+tree = {**PLANS[sys.argv[1]], **eval(sys.argv[2])}
 made = sf.release(sf.Plan.parse(tree, folder=comparing.HERE))
 made.write(pathlib.Path(tempfile.mkdtemp()) / "bundle")
 print(*(name for name in sys.modules if name.startswith("sfumato.workflow.")))
@@ -68,9 +71,9 @@ def packages() -> set[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_release_loads_the_modules_of_workflow_that_are_drawn(kind: str):
     title, plan = KINDS[kind]
-    swap = repr(SWAP if kind == "swapped" else None)
+    instead = repr(INSTEAD.get(kind, {}))
     done = subprocess.run(
-        [sys.executable, "-c", RELEASE, plan, swap], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-c", RELEASE, plan, instead], capture_output=True, text=True, check=True, cwd=ROOT
     )
     loaded = {name.removeprefix("sfumato.workflow.") for name in done.stdout.split()} - packages()
     assert loaded == listed("Every release") | listed(title)

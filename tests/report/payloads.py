@@ -147,6 +147,11 @@ def pages(folder: Path) -> dict[str, str]:
     private = sf.release(parse(private_plan()), rows())
     swap = {**table_plan(name="swapping", rate=0.5, within={PAYLOADS[3]: 0}), "privacy": {}}
     swapped = sf.release(parse(swap), rows())
+    numbers = {PAYLOADS[5]: {"role": "quasi"}, "plain": {"role": "keep"}}
+    condense = {**table_plan(name="condense"), "privacy": {"indistinguishable_groups": 4}, "attack": {"trials": 20}}
+    condense["columns"] = {name: {"role": one["role"]} for name, one in condense["columns"].items()} | numbers
+    amounts = [pl.Series(name, [float(n) for n in range(rows().height)]) for name in numbers]
+    condensed = sf.release(parse(condense), rows().drop(PAYLOADS[5], strict=False).with_columns(amounts))
     grid = {**table_plan(), "frontier": {"jobs": 1, "algorithms": ["datafly"], "grid": {"privacy.k_anonymity": [2, 3]}}}
     del grid["privacy"]["confidence"]
     small = {**grid, "columns": {**grid["columns"], PAYLOADS[5]: {"role": "keep"}}}
@@ -163,6 +168,8 @@ def pages(folder: Path) -> dict[str, str]:
         "swapped": swapped.report(),
         "collected": collected.report(),
         "collected-inside": collected.report(inside=True),
+        "condensed": condensed.report(),
+        "condensed-inside": condensed.report(inside=True),
         "frontier": (folder / "frontier" / "frontier.html").read_text(),
         "dimensions": dimensions(parse({**small, "attack": {"run": False}}), rows(4)).page(),
         "card": f"<!DOCTYPE html><title>card</title>{table._repr_html_()}{items._repr_html_()}",

@@ -220,13 +220,14 @@ PRIVATE = Record(
 OBSERVED = Record(needed={**_NOISY, "kind": Exactly("observed"), "claims": Listed(of=CLAIM, most=0)}, optional=REPORT)
 """Noisy rows over domains that were read off the table: nothing is claimed."""
 
+_WHOLE = Record(needed={**DATA, "columns": _columns(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)})
+"""A data file in which no row is suppressed."""
+
 SWAPPED = Record(
     needed={
         **COMMON,
         "kind": Exactly("swapped"),
-        "data": Record(
-            needed={**DATA, "columns": _columns(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)}
-        ),
+        "data": _WHOLE,
         "claims": Listed(of=CLAIM, most=0),
         "attacks": Listed(of=ATTACK, most=20_000),
         "attacks_not_made": Mapped(of=SENTENCE),
@@ -249,9 +250,7 @@ COLLECTED = Record(
     needed={
         **COMMON,
         "kind": Exactly("collected"),
-        "data": Record(
-            needed={**DATA, "columns": _columns(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)}
-        ),
+        "data": _WHOLE,
         **COLLECTION,
         "attacks": Listed(of=ATTACK, most=20_000),
         "attacks_not_made": Mapped(of=SENTENCE),
@@ -261,7 +260,33 @@ COLLECTED = Record(
 )
 """Answers that were randomized at the source."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED)
+CONDENSED = Record(
+    needed={
+        **COMMON,
+        "kind": Exactly("condensed"),
+        "data": _WHOLE,
+        **_JUDGED,
+        "recoding": Record(
+            needed={
+                "algorithm": NAME,
+                "why": SENTENCE,
+                "groups": OneOf(("mdav", "k-means")),
+                "output": OneOf(("rows", "distributions")),
+                "variance": NUMBER,
+                "copies": Whole(low=1),
+                "per_class": Flag(),
+                "bounds": Mapped(of=Row((NUMBER, NUMBER))),
+                "columns": Mapped(of=OneOf(("drawn", "dealt", "mean", "spread"))),
+                "sizes": Listed(of=Row((Whole(low=1), Whole(low=1)))),
+            },
+            optional={"left_out": Whole(low=1)},
+        ),
+    },
+    optional=REPORT,
+)
+"""Records drawn from groups, or the groups' means and spreads."""
+
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED)
 """One for each kind."""
 
 

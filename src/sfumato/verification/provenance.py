@@ -95,6 +95,14 @@ _COLLECTED = (
     *_of("recomputed", "from the plan", "data/exempt_suppressed"),
     *_of("stated", "how many rows were left out because of missing answers", "recoding/left_out"),
 )
+_CONDENSED = (
+    *_of("recomputed", "from the plan", "data/exempt_suppressed", "recoding/groups", "recoding/output"),
+    *_of("recomputed", "from the plan", "recoding/variance", "recoding/copies", "recoding/per_class"),
+    *_of("recomputed", "from the plan", "recoding/bounds*"),
+    *_of("recomputed", "from the columns of the data file", "recoding/columns/*"),
+    *_of("stated", "which records are one group is not published; the steward can group them again", "recoding/sizes*"),
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
+)
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -107,10 +115,12 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "observed": _PRIVATE,
     "swapped": _SWAPPED,
     "collected": _COLLECTED,
+    "condensed": _CONDENSED,
 }
 """By what the manifest says that it is."""
 _FIRST: Mapping[str, tuple[Origin, ...]] = {
-    "collected": _of("recomputed", "from the released rows and the specification", "attacks/*")
+    "collected": _of("recomputed", "from the released rows and the specification", "attacks/*"),
+    "condensed": _of("stated", "it is about groups of the original, which drawn rows do not show", "claims/*"),
 }
 """What is known better of a kind than of the others."""
 

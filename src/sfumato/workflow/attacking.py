@@ -39,16 +39,23 @@ from sfumato.workflow.plan.plan import Plan
 
 
 def attacked(
-    subject: Subject, asked: AttackPlan, work: Work, chance: Chance, before: Callable[[Work], Audit] | None = None
+    subject: Subject,
+    asked: AttackPlan,
+    work: Work,
+    chance: Chance,
+    before: Callable[[Work], Audit] | None = None,
+    *,
+    kind: str = "table",
 ) -> Audit:
     """Run the attacks that are asked for, or all that fit; when the time is over the rest is told as not made.
 
-    ``before`` is what else is to be done within the same time, such as laying earlier bundles over this one.
+    ``before`` is what else is to be done within the same time, such as laying earlier bundles over this one. ``kind``
+    says whose attacks they are.
     """
     inner = work.within(asked.seconds)
     more = Audit() if before is None else before(inner)
     findings, skipped = [], dict(more.skipped)
-    chosen = chosen_attacks(asked.attacks)
+    chosen = chosen_attacks(asked.attacks, kind)
     if subject.together is not None:
         chosen |= chosen_attacks((Households.name,))
     if any(one.far is not None for one in subject.promises):
@@ -144,7 +151,7 @@ def chosen_attacks(names: Iterable[str], kind: str = "table") -> dict[str, Attac
     """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
     known = catalog().attacking(kind)
     refuse_attacks(names, kind)
-    wanted = tuple(names) or tuple(name for name, part in known.items() if part.quick)
+    wanted = tuple(names) or tuple(name for name, part in known.items() if part.always(kind))
     return {name: known[name] for name in (known if "all" in wanted else wanted)}
 
 
@@ -194,7 +201,7 @@ def attack(
     chance = Chance(seed=seed)
     before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
     with _bundle_at_fault(Path(folder)):
-        found = attacked(subject, asked, work or Work(), chance, before)
+        found = attacked(subject, asked, work or Work(), chance, before, kind=kind.attacked_as)
     if known is None:
         return found
     linked = _registered(subject, _table(known, plan), trials, Chance(seed=seed))
@@ -247,6 +254,10 @@ def _laid_over(
 
 def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
     """Link a register to the release; its lines are about the people of the original, in the same order."""
+    if subject.drawn:
+        raise BundleError(
+            "--known: the rows are drawn and nobody's own, so no line of a register has a row to be linked to"
+        )
     if register.rows != subject.people.height:
         raise DataError(
             f"{register.source} has {register.rows:,} lines, but the original has {subject.people.height:,} rows; a "

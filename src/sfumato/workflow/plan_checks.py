@@ -41,7 +41,8 @@ def _attacks(manifest: Mapping[str, Any]) -> Iterable[Check]:
 def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, Callable[[str], bool]]]:
     """The attacks of this program that a plan asks for, each with how its title is known.
 
-    Where other columns are published beside the quasi-identifiers, some attacks are made by both knowledges.
+    Where other columns are published beside the quasi-identifiers, some attacks are made by both knowledges; on kinds
+    that treat all columns alike there is one.
     """
     from sfumato.workflow.catalog.built_in import ATTACKS
 
@@ -50,10 +51,10 @@ def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, C
     others = [column for column in data["columns"] if column["role"] in _BESIDE and column["name"] != hidden]
     beside = bool(others) and data["file"].endswith(".csv")  # no attack reads lists, which only typed files can have
     for part in ATTACKS:
-        wanted = (part.name in names or "all" in names) if names else part.quick
-        if part.attacks != manifest["kind"] or not wanted:
+        wanted = (part.name in names or "all" in names) if names else part.always(manifest["kind"])
+        if not part.on(manifest["kind"]) or not wanted:
             continue
         by = f"{part.name} by "
         yield part.name, lambda title, name=part.name, by=by: is_named(title, name) and not title.startswith(by)  # type: ignore[misc]
-        if beside and hasattr(part.make(_TRIALS), "about"):
+        if beside and part.attacks == manifest["kind"] and hasattr(part.make(_TRIALS), "about"):
             yield f"{by}other columns", lambda title, by=by: title.startswith(by)  # type: ignore[misc]

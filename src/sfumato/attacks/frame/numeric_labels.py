@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attacks.frame.subject import Coverage
+from sfumato.attacks.frame.subject import Coverage, Mask
 from sfumato.data.kinds import is_readable
 from sfumato.describe.spans import read_interval
 
@@ -34,7 +34,7 @@ def ends(coverage: Coverage) -> tuple[Floats, Floats]:
     ([-inf, 7.0], [inf, 7.0])
     """
     values = np.array([_number(value) for value in coverage.values], np.float64)
-    found = [_ends(label, values[covered]) for label, covered in zip(coverage.labels, coverage.covers, strict=True)]
+    found = [_ends(label, values, covered) for label, covered in zip(coverage.labels, coverage.covers, strict=True)]
     pairs = np.array(found, np.float64).reshape(len(found), 2)
     return pairs[:, 0], pairs[:, 1]
 
@@ -43,7 +43,7 @@ def _number(text: str) -> float:
     return float(text) if is_readable(text, "real") else nan
 
 
-def _ends(label: str, covered: Floats) -> tuple[float, float]:
+def _ends(label: str, values: Floats, covered: Mask) -> tuple[float, float]:
     if label == "*":
         return -inf, inf
     interval = read_interval(label)
@@ -51,5 +51,6 @@ def _ends(label: str, covered: Floats) -> tuple[float, float]:
         return interval.low, interval.high if interval.closed else float(np.nextafter(interval.high, -inf))
     if (box := _BOX.fullmatch(label)) and not isnan(_number(box[1]) + _number(box[2])):
         return _number(box[1]), _number(box[2])
-    known = covered[~np.isnan(covered)]
+    known = values[covered]
+    known = known[~np.isnan(known)]
     return (float(known.min()), float(known.max())) if len(known) else (nan, nan)

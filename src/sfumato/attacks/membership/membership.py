@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.attacks.frame.assignment import Reals, texts_of
 from sfumato.attacks.frame.subject import Codes, Coverage, Ints, Subject, alike
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
+from sfumato.attacks.membership.number_ladder import Ladder
 from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
@@ -26,9 +27,10 @@ class Membership:
 
     That somebody is in a register of patients is the secret. He looks for the released row that is nearest to her: a
     label that covers her value is near if it is narrow and far if it covers everything; a value or label beside hers
-    counts as far, numbers by how far. People who were in the table are nearer than others. Where "near" ends he learns
-    from people of whom he knows whether they were in (half of those tried), and he is tested on the other half. It
-    works on generalized, noisy and synthetic rows alike, and costs him one comparison with every different row.
+    counts as far, numbers by how far. Drawn numbers are compared in at most 512 equally full steps. People who were in
+    the table are nearer than others. Where "near" ends he learns from people of whom he knows whether they were in
+    (half of those tried), and he is tested on the other half. It works on generalized, noisy and synthetic rows alike,
+    and costs him one comparison with every different row.
 
     Half of the people tried are members, so a guesser is right once in two.
     Source: Homer et al. 2008; Shokri, Stronati, Song and Shmatikov 2017; for synthetic rows Stadler et al. 2022.
@@ -93,10 +95,12 @@ class Membership:
             note="the control people are half of the trials",
         )
 
-    def _columns(self, subject: Subject) -> list[_Column]:
+    def _columns(self, subject: Subject) -> list[_Column | Ladder]:
         labels, _, of_row = subject.classes
-        found = [
-            _Column.of(name, subject.coverage[name], labels[at][of_row], numeric=name in subject.numeric)
+        found: list[_Column | Ladder] = [
+            Ladder.of(subject, name)
+            if name in subject.drawn
+            else _Column.of(name, subject.coverage[name], labels[at][of_row], numeric=name in subject.numeric)
             for at, name in enumerate(subject.quasi)
         ]
         for name in subject.sensitive if self.whole_record else ():
@@ -148,7 +152,7 @@ def _beside(coverage: Coverage) -> Reals:
     return found
 
 
-def _nearest(columns: list[_Column], kept: Codes, people: pl.DataFrame) -> Reals:
+def _nearest(columns: list[_Column | Ladder], kept: Codes, people: pl.DataFrame) -> Reals:
     """For each person the smallest distance to a released row, averaged over columns."""
     codes = [column.coded(people) for column in columns]
     found = np.ones(people.height, np.float64)

@@ -26,6 +26,7 @@ from sfumato.collect.published_estimates import Reconstruction
 from sfumato.data.formats import FORMATS
 from sfumato.publish.anatomy import Anatomy
 from sfumato.publish.bottom_up import BottomUp
+from sfumato.publish.condensation import Condense
 from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.items import LocalSets, Sets, TopDownSets, Trajectory
 from sfumato.publish.k_optimize.set_enumeration import KOptimize
@@ -95,6 +96,7 @@ ALGORITHMS = (
     AlgorithmPart(name="microaggregation", run=Microaggregation),
     AlgorithmPart(name="swapping", run=Swapping, solves="swapped", needs=("rows",)),
     AlgorithmPart(name="reconstruct", run=Reconstruction, solves="collected", needs=("rows",)),
+    AlgorithmPart(name="condense", run=Condense, solves="condensed", needs=("rows",)),
     AlgorithmPart(name="trajectory", run=Trajectory, solves="items"),
     AlgorithmPart(name="sets", run=Sets, solves="items"),
     AlgorithmPart(name="local-sets", run=LocalSets, solves="items"),
@@ -112,8 +114,14 @@ ATTACKS = (
     ),
     AttackPart(name=Households.name, make=lambda trials: Households(trials=trials)),
     AttackPart(name=FellegiSunter.name, make=lambda trials: FellegiSunter(trials=trials)),
-    AttackPart(name=SinglingOut.name, make=lambda trials: SinglingOut(trials=trials, columns=SPOKEN_OF)),
-    AttackPart(name=Linkability.name, make=lambda trials: Linkability(trials=trials), by_distance=True),
+    AttackPart(
+        name=SinglingOut.name,
+        make=lambda trials: SinglingOut(trials=trials, columns=SPOKEN_OF),
+        also=("condensed",),
+    ),
+    AttackPart(
+        name=Linkability.name, make=lambda trials: Linkability(trials=trials), by_distance=True, also=("condensed",)
+    ),
     AttackPart(name=Homogeneity.name, make=lambda trials: Homogeneity(trials=trials), quick=True),
     AttackPart(name=Background.name, make=lambda trials: Background(trials=trials), quick=True),
     AttackPart(name=Skewness.name, make=lambda trials: Skewness(trials=trials)),
@@ -121,7 +129,9 @@ ATTACKS = (
     AttackPart(name=Proximity.name, make=lambda trials: Proximity(trials=trials), quick=True),
     AttackPart(name=Divergence.name, make=lambda trials: Divergence(trials=trials)),
     AttackPart(name=Inference.name, make=lambda trials: Inference(trials=trials), by_distance=True),
-    AttackPart(name=Membership.name, make=lambda trials: Membership(trials=trials), by_distance=True),
+    AttackPart(
+        name=Membership.name, make=lambda trials: Membership(trials=trials), by_distance=True, also=("condensed",)
+    ),
     AttackPart(name=ProtectedValues.name, make=lambda trials: ProtectedValues(trials=trials), quick=True),
     AttackPart(name=Minimality.name, make=lambda trials: Minimality(trials=trials, classes=REASONED), quick=True),
     AttackPart(

@@ -25,8 +25,11 @@ def metric_rows() -> list[list[str]]:
 
 def attack_rows() -> list[list[str]]:
     """Attack, threat, the adversary, whether every release is put through it."""
-    made = {name: (part.make(20), part.quick) for name, part in catalog().attacks.items()}
-    return [[name, one.threat, first_line(type(one)), "yes" if quick else ""] for name, (one, quick) in made.items()]
+    made = {name: (part.make(20), part) for name, part in catalog().attacks.items()}
+    return [
+        [name, one.threat, first_line(type(one)), "yes" if part.quick else ", ".join(part.also)]
+        for name, (one, part) in made.items()
+    ]
 
 
 def first_line(thing: object) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.attacks.frame.promises import Reader
 from sfumato.attacks.identity.risk import risk
+from sfumato.bundle.condensed_names import KEY
 from sfumato.bundle.manifest import plain
 from sfumato.data.formats import Format
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
@@ -23,7 +24,8 @@ GROUP = "sfumato.parts"
 """The entry point group of plugins."""
 GUARDED = "guarded"
 """Among a claim's parameters: the column that is a quasi-identifier and sensitive, and its declared tree."""
-RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst", "auto", "all")
+RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "discovery", "ledger", "analyst", "auto", "all",
+            KEY)  # fmt: skip
 """Words that a plan uses for something else: no part and no key of [privacy] can be called so."""
 
 
@@ -93,7 +95,7 @@ class Catalog:
 
     def attacking(self, kind: str) -> dict[str, AttackPart]:
         """The attacks on a kind of release."""
-        return {name: part for name, part in self.attacks.items() if part.attacks == kind}
+        return {name: part for name, part in self.attacks.items() if part.on(kind)}
 
     def explained(self, name: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
         """What a model means and what it does not protect against, with its parameters."""

@@ -125,6 +125,16 @@ class AttackPart:
     """Whether it looks for the nearest rows, and need not know whom a label covers."""
     attacks: str = "table"
     """The kind of release that it attacks."""
+    also: tuple[str, ...] = ()
+    """Other kinds that it attacks; every release of these is put through it."""
+
+    def on(self, kind: str) -> bool:
+        """Whether it attacks a kind of release."""
+        return kind == self.attacks or kind in self.also
+
+    def always(self, kind: str) -> bool:
+        """Whether every release of a kind is put through it."""
+        return kind in self.also or (self.quick and kind == self.attacks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

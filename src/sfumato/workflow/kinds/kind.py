@@ -101,6 +101,8 @@ class Kind:
     """As the catalog's parts and the manifest name it."""
     solved_as: str | None = None
     """The kind whose algorithms make it, where that is another one."""
+    attacked_as: str = "table"
+    """The kind whose attacks are made on its bundles."""
     options: tuple[str, ...] = ()
     """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
     needs: tuple[tuple[str, str], ...] = ()

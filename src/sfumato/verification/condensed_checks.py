@@ -1,0 +1,221 @@
+"""Verifying a condensed release: what its bytes show of groups of at least k, and what only the steward can see.
+
+Drawn records do not say which group they were drawn from. From the bytes follow their number, their form, declared
+bounds, and that the stated sizes of groups are at least k and make up as many records. That the records come from such
+groups of the original shows only beside the original: ``moments_fit`` compares means and products with what the groups
+give. Means and spreads of groups are repeated in every record of a group, so there groups are counted from the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.condensed_names import EPOCH, KEY, MODEL
+from sfumato.bundle.manifest import plain
+from sfumato.bundle.published import Published
+from sfumato.data.table import Table
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import listed
+from sfumato.verification.attack_figures import attacks_fit
+from sfumato.verification.checks import Check, Remark, same
+from sfumato.verification.consistency import algorithm_fits, marks_fit
+from sfumato.verification.missing_checks import missing_fits
+from sfumato.verification.near_unique_remarks import near_unique_remarks
+from sfumato.verification.released_file import formulas_escaped
+from sfumato.verification.verifying import DATA, same_columns, shape
+
+SYNTHETIC = (
+    "the records are synthetic: the claim is about the groups that they were drawn from, and no privacy model was "
+    "verified on the records themselves"
+)
+UNCERTAIN = (
+    "the records show means and spreads of groups: whoever knows all but one record of a group can work out the last"
+)
+"""The warning of every such release, by its output."""
+SIGMAS = 8.0
+"""Means and products differ where they are more standard deviations apart than this: of a thousand million honest
+releases fewer than one does, by the normal law."""
+_OPTIONS = {"groups": "mdav", "output": "rows", "variance": 1.0, "copies": 1, "per_class": False}
+"""The options that a manifest repeats, with what stands where the plan says nothing."""
+
+
+def warning(output: str) -> str:
+    """What every reader must know about a release."""
+    return UNCERTAIN if output == "distributions" else SYNTHETIC
+
+
+def groups_claim(k: int, sizes: Iterable[tuple[int, int]]) -> Claim:
+    """The claim about groups, from sizes with how many groups have each."""
+    found = sorted(sizes)
+    least = float(found[0][0]) if found else 0.0
+    return Claim(
+        model=MODEL,
+        parameters={"k": k},
+        holds=least >= k,
+        sense="at least",
+        limit=float(k),
+        reading="strict",
+        as_value=least,
+        as_wildcard=least,
+        classes_failing=sum(many for size, many in found if size < k),
+        note="groups of records of the original; not of released rows",
+    )
+
+
+def condensed_checks(
+    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table]
+) -> Iterable[Check | Remark]:
+    """The checks of a condensed release."""
+    table, data, stated = tables[DATA], manifest["data"], manifest["recoding"]
+    published = Published.from_json(data)
+    yield from formulas_escaped(manifest, [folder / str(data["file"])])
+    yield from shape(folder, manifest, table)
+    if not same_columns(manifest, table):
+        return
+    dealt = [name for name, how in stated["columns"].items() if how == "dealt"]
+    roles = {name: role for name, role in published.schema.roles.items() if name in dealt}
+    rare = list(near_unique_remarks(manifest, table, roles))
+    yield from rare
+    yield marks_fit(manifest, [warning(stated["output"]), *(one.detail for one in rare)], Check)
+    yield algorithm_fits(manifest, Check)
+    yield from _options(manifest)
+    yield from _columns(manifest, published)
+    yield from _cells(manifest, table)
+    yield from missing_fits(manifest, [(table, dealt)])
+    yield from _groups(manifest, table)
+    yield from attacks_fit(manifest)
+
+
+def _options(manifest: Mapping[str, Any]) -> Iterable[Check]:
+    """What is stated about the condensation is what the plan asks for."""
+    asked, stated = manifest["plan"]["algorithm"], manifest["recoding"]
+    for name, default in _OPTIONS.items():
+        yield same(f"{name} of the condensation", stated[name], asked.get(name, default))
+    bounds = {name: list(map(float, ends)) for name, ends in asked.get("bounds", {}).items()}
+    yield same("declared bounds", {name: list(map(float, ends)) for name, ends in stated["bounds"].items()}, bounds)
+
+
+def _columns(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
+    """Every published column of the plan is there under its role, treated in one of the ways that the output has."""
+    stated = manifest["recoding"]["columns"]
+    drawn = {"rows": {"drawn", "dealt"}, "distributions": {"mean", "spread", "dealt"}}[manifest["recoding"]["output"]]
+    planned = manifest["plan"]["columns"]
+    hidden = (Role.IDENTIFIER, Role.DROP, Role.UNIT)
+    roles = {c.name: str(c.role) for c in published.columns if stated.get(c.name) != "spread"}
+    yield same("roles of the columns", roles, {n: s["role"] for n, s in planned.items() if s["role"] not in hidden})
+    yield same("treated columns", list(stated), [column.name for column in published.columns])
+    strange = [name for name, how in stated.items() if how not in drawn]
+    words = {c.name for c in published.columns if c.kind == "text"}
+    strange += [name for name, how in stated.items() if (how == "dealt") != (name in words)]
+    yield same("columns that are not treated so", strange, [])
+    yield same("columns of numbers", any(how != "dealt" for how in stated.values()), True)
+
+
+def _cells(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
+    """Numbers are numbers of the stated type, and lie within declared bounds."""
+    stated, wrong, beyond = manifest["recoding"], [], []
+    for column in manifest["data"]["columns"]:
+        name = column["name"]
+        if stated["columns"].get(name) == "dealt":
+            continue
+        numbers = read_numbers(table.frame[name], column["type"])
+        if numbers is None or (stated["columns"].get(name) == "spread" and bool((numbers < 0).any())):
+            wrong.append(name)
+        elif name in stated["bounds"] and len(numbers):
+            low, high = stated["bounds"][name]
+            beyond += [name] * bool(numbers.min() < low or numbers.max() > high)
+    yield Check(what="types of the columns", holds=not wrong,
+                detail=f"other values in {listed(wrong)}" if wrong else "as stated")  # fmt: skip
+    yield same("numbers beyond their bounds", beyond, [])
+
+
+def read_numbers(cells: pl.Series, kind: str) -> NDArray[np.float64] | None:
+    """The numbers of a released column of a type, dates as day numbers; None where one cell is none."""
+    if kind == "date":
+        days = cells.cast(pl.String).str.to_date("%Y-%m-%d", strict=False)
+        found = days.to_physical().cast(pl.Float64) + EPOCH
+    else:
+        found = cells.cast(pl.Float64, strict=False)
+    numbers = found.fill_null(np.nan).to_numpy()
+    if not np.isfinite(numbers).all() or (kind == "integer" and bool((numbers != np.rint(numbers)).any())):
+        return None
+    return np.asarray(numbers, np.float64)
+
+
+def _groups(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
+    """The claim is what the plan asks for and follows from the stated sizes, which make up the records there are."""
+    stated, k = manifest["recoding"], manifest["plan"]["privacy"].get(KEY)
+    yield same("models that the plan asks for", list(manifest["plan"]["privacy"]), [KEY])
+    sizes = [(int(size), int(many)) for size, many in stated["sizes"]]
+    yield same("sizes of groups, each once", len({size for size, _ in sizes}) == len(sizes) > 0, True)
+    claim = groups_claim(int(k or 0), sizes)
+    alike = plain([claim.to_json()]) == plain(list(manifest["claims"]))
+    detail = f"required at least {k}, the smallest group has {int(claim.reached)}"
+    yield Check(
+        what=f"claim {MODEL}", holds=claim.holds and alike, detail=detail + ("" if alike else "; stated otherwise")
+    )
+    rows = sum(size * many for size, many in sizes) * int(stated["copies"])
+    yield same("records of all groups together", rows, table.rows)
+    if stated["output"] == "distributions":
+        yield from _counted(manifest, table, int(k or 0), sum(many for _, many in sizes))
+
+
+def _counted(manifest: Mapping[str, Any], table: Table, k: int, groups: int) -> Iterable[Check]:
+    """Records with the same means and spreads, counted: at least k each, and no more groups than stated."""
+    names = [name for name, how in manifest["recoding"]["columns"].items() if how != "dealt"]
+    found = table.frame.group_by(names).len("\0rows")["\0rows"]
+    least = int(found.min() or 0)  # type: ignore[arg-type]
+    yield Check(what="records with the same means and spreads", holds=least >= k,
+                detail=f"{least} at least, required {k}")  # fmt: skip
+    yield Check(what="different means and spreads", holds=len(found) <= groups,
+                detail=f"{len(found)} of at most {groups} groups")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Expected:
+    """What drawn records must have on average, for the steward: in standardized columns."""
+
+    names: Sequence[str]
+    """The columns."""
+    mean: NDArray[np.float64]
+    """Their means."""
+    mean_spread: NDArray[np.float64]
+    """The standard deviation of the means of so many drawn records."""
+    product: NDArray[np.float64]
+    """The mean product of every two columns."""
+    product_spread: NDArray[np.float64]
+    """At least its standard deviation."""
+    slack: NDArray[np.float64]
+    """By how much rounding may raise it."""
+
+
+def moments_fit(points: NDArray[np.float64], expected: Expected) -> Iterable[Check]:
+    """Whether records have the means and products that the groups give, but for chance: see ``SIGMAS``."""
+    away = np.abs(points.mean(axis=0) - expected.mean)
+    bad = away > SIGMAS * expected.mean_spread + 1e-9
+    wrong = [name for name, one in zip(expected.names, bad.tolist(), strict=True) if one]
+    yield Check(what="means of the groups", holds=not wrong,
+                detail=f"others in {listed(wrong)}" if wrong else "those of the original, but for chance")  # fmt: skip
+    product = points.T @ points / max(len(points), 1)
+    far = np.abs(product - expected.product) > SIGMAS * expected.product_spread + expected.slack + 1e-9
+    pairs = [f"{expected.names[i]} and {expected.names[j]}" for i, j in np.argwhere(np.triu(far)).tolist()]
+    yield Check(what="products of the groups", holds=not pairs,
+                detail=f"others of {pairs[0]}" if pairs else "those of the original, but for chance")  # fmt: skip
+
+
+def values_kept(name: str, before: pl.Series, after: pl.Series, copies: int) -> Check:
+    """Whether a column that was dealt out has the values of the original, each so many times."""
+    one, other = (
+        cells.cast(pl.String).alias("value").value_counts().sort("value", nulls_last=True) for cells in (before, after)
+    )
+    alike = one["value"].equals(other["value"]) and (one["count"] * copies).equals(other["count"].cast(pl.UInt32))
+    return Check(what=f"values of {name}", holds=alike,
+                 detail="those of the original" if alike else "others than in the original")  # fmt: skip

@@ -1,0 +1,167 @@
+"""From a condensed release to its files, manifest, reports and summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.attacks.frame.trials import Finding
+from sfumato.bundle.condensed_names import KEY
+from sfumato.data.table import Table
+from sfumato.ground.errors import PlanError
+from sfumato.ground.work import Work
+from sfumato.report.condensed.condensed_page import ColumnShown, CondensedFacts, render
+from sfumato.verification.condensed_checks import read_numbers
+from sfumato.workflow.apply.applying import no_rule
+from sfumato.workflow.bundling import as_written, unwritten, versions
+from sfumato.workflow.kinds.condensed.condensed_figures import number_bars, pairs, word_bars
+from sfumato.workflow.kinds.condensed.condensed_release import CondensedRelease
+from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.plan.plan import Plan
+
+Original = tuple[Mapping[str, NDArray[np.float64]], Mapping[str, pl.Series]]
+"""For the steward: the numbers and the words of the original, by column."""
+
+
+def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
+    """Refuse new records: drawn records are not made from one record each."""
+    raise no_rule(str(manifest["recoding"]["algorithm"]))
+
+
+def refuse_frontier(plan: Plan) -> NoReturn:
+    """Refuse a frontier: its axes are losses of labels, and drawn records have none."""
+    raise PlanError(
+        "algorithm.name: a frontier compares losses of labels, and condense draws new records; make releases one by one"
+    )
+
+
+def files(made: CondensedRelease) -> dict[str, pl.DataFrame]:
+    """The released rows."""
+    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+
+
+def manifest(made: CondensedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is stated: how records were drawn and how large groups were, and no statistic of any group."""
+    ((data, digest),) = files.items()
+    condense = made.condense
+    return {
+        "data": {"file": data, "sha256": digest, **made.published.to_json()},
+        "claims": [one.to_json() for one in made.claims],
+        "recoding": {
+            "algorithm": made.algorithm,
+            "why": made.why,
+            "groups": condense.groups,
+            "output": condense.output,
+            "variance": float(condense.variance),
+            "copies": condense.copies,
+            "per_class": condense.per_class,
+            "bounds": {name: [float(end) for end in ends] for name, ends in condense.bounds.items()},
+            "columns": made.treated,
+            "sizes": [list(pair) for pair in made.sizes],
+            **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
+        },
+        **made.audit.stated(),
+        "versions": versions("numpy", "polars"),
+    }
+
+
+def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
+    """The report as one HTML page: a function of the manifest and the rows."""
+    return render(_facts(manifest, tables["data"].frame, None), work)
+
+
+def inside_page(made: CondensedRelease, work: Work) -> str:
+    """The steward's own report: every column and every correlation before and after."""
+    body, tables = unwritten(made)
+    prepared = made.prepared
+    numbers = {one.name: column for one, column in zip(prepared.condensed, prepared.problem.numbers.T, strict=True)}
+    original = numbers, {name: prepared.cells(name) for name in prepared.dealt}
+    return render(_facts(body, tables["data"].frame, original, made.utility["covariance compatibility"]), work)
+
+
+def _facts(
+    manifest: Mapping[str, Any], rows: pl.DataFrame, original: Original | None, compatible: float | None = None
+) -> CondensedFacts:
+    stated = manifest["recoding"]
+    kinds = {one["name"]: one["type"] for one in manifest["data"]["columns"]}
+    drawn = {
+        name: _read(rows[name], kinds[name]) for name, how in stated["columns"].items() if how in ("drawn", "mean")
+    }
+    columns: list[ColumnShown] = []
+    for name, how in stated["columns"].items():
+        if name in drawn:
+            columns.append(number_bars(name, drawn[name], None if original is None else original[0][name]))
+        elif how == "dealt" and not rows[name].dtype.is_nested() and rows[name].dtype != pl.Binary:
+            columns.append(word_bars(name, rows[name], None if original is None else original[1][name]))
+    sizes = [(int(size), int(many)) for size, many in stated["sizes"]]
+    return CondensedFacts(
+        made=str(manifest["made"]),
+        version=str(manifest["sfumato"]),
+        inside=original is not None,
+        rows=rows.height,
+        k=int(manifest["plan"]["privacy"][KEY]),
+        groups=sum(many for _, many in sizes),
+        smallest=min(size for size, _ in sizes),
+        largest=max(size for size, _ in sizes),
+        grouping=str(stated["groups"]),
+        output=str(stated["output"]),
+        variance=float(stated["variance"]),
+        copies=int(stated["copies"]),
+        per_class=bool(stated["per_class"]),
+        bounds=tuple((name, float(low), float(high)) for name, (low, high) in stated["bounds"].items()),
+        left_out=int(stated.get("left_out", 0)),
+        treated=tuple((name, str(how)) for name, how in stated["columns"].items()),
+        marks=tuple(manifest["marks"]),
+        columns=tuple(columns),
+        pairs=pairs(drawn, None if original is None else original[0]),
+        compatible=compatible,
+        findings=tuple(map(Finding.from_json, manifest["attacks"])),
+        skipped=dict(manifest["attacks_not_made"]),
+    )
+
+
+def _read(cells: pl.Series, kind: str) -> NDArray[np.float64]:
+    """Released numbers; none where a cell is not one, which verification refuses."""
+    numbers = read_numbers(cells, kind)
+    return np.zeros(0) if numbers is None else numbers
+
+
+def summary(made: CondensedRelease) -> Summary:
+    """What was drawn from how many groups, how well covariances are kept, and how attacks went."""
+    condense, sizes = made.condense, made.sizes
+    many, least = sum(count for _, count in sizes), sizes[0][0]
+    what = "drawn records" if condense.output == "rows" else "records with means and spreads"
+    found = [one for one in made.audit.findings if one.rate.carried_out]
+    told = tuple(
+        f"{one.attack}: works in {one.rate.value:.1%} of {one.rate.trials:,} trials, {one.baseline.value:.1%} without "
+        "the release."
+        for one in found
+    )
+    compatible = made.utility["covariance compatibility"]
+    return Summary(
+        lines=(
+            f"Condensed: {made.rows.height:,} {what} from {many:,} groups of at least {least:,} (asked: {condense.k}).",
+        ),
+        heads=("column", "how"),
+        cells=tuple(made.treated.items()),
+        after=(f"Covariance compatibility {compatible:.4f}.", *told, *(f"Beware: {mark}." for mark in made.marks)),
+        changes=(("rows", made.prepared.source.rows, made.rows.height), ("smallest group", 1, least)),
+    )
+
+
+def figures(made: CondensedRelease) -> dict[str, Any]:
+    """What was made, for programs."""
+    return {
+        "rows": made.rows.height,
+        "algorithm": made.algorithm,
+        "claims": [one.to_json() for one in made.claims],
+        "groups": sum(many for _, many in made.sizes),
+        "smallest_group": made.sizes[0][0],
+        "columns": made.treated,
+        "utility": dict(made.utility),
+        "attacks": made.audit.to_json(),
+    }

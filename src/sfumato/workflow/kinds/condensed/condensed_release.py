@@ -1,0 +1,67 @@
+"""A condensed release: what was drawn, from which groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.bundle.published import Published
+from sfumato.group.near_unique import NearUnique, asked_size, near_unique_columns
+from sfumato.publish.condensation.condense import Condense, Condensed
+from sfumato.verification.condensed_checks import warning
+from sfumato.workflow.kinds.condensed.condensed_plan import algorithm_of
+from sfumato.workflow.kinds.condensed.condensed_table import SPREAD, CondensePrepared
+from sfumato.workflow.released import Release
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CondensedRelease(Release):
+    """Records drawn from groups, or the means and spreads of their groups."""
+
+    prepared: CondensePrepared
+    """The original."""
+    outcome: Condensed
+    """The groups."""
+    published: Published
+    """What a verifier must know to read the rows."""
+
+    @property
+    def condense(self) -> Condense:
+        """What was asked for."""
+        return algorithm_of(self.plan)
+
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """The sizes of groups, with how many groups have each."""
+        return sizes_of(self.outcome)
+
+    @property
+    def treated(self) -> dict[str, str]:
+        """What was done to every released column."""
+        numbers = {one.name for one in self.prepared.condensed}
+        rows = self.condense.output == "rows"
+        spreads = set() if rows else {name + SPREAD for name in numbers}
+        shown = "drawn" if rows else "mean"
+        return {
+            name: "spread" if name in spreads else shown if name in numbers else "dealt" for name in self.rows.columns
+        }
+
+    @cached_property
+    def near_unique(self) -> tuple[NearUnique, ...]:
+        """The columns of dealt values that nearly single people out."""
+        roles = {name: role for name, role in self.published.schema.roles.items() if self.treated[name] == "dealt"}
+        k = asked_size(one.parameters for one in self.claims)
+        return near_unique_columns(self.rows, roles, self.published.missing, k)
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release: first of all, what the claim is not about."""
+        return [warning(self.condense.output), *super().marks, *(one.told for one in self.near_unique)]
+
+
+def sizes_of(outcome: Condensed) -> list[tuple[int, int]]:
+    """The sizes of groups, counted from the group of each record, with how many groups have each."""
+    return sorted(Counter(np.bincount(outcome.groups).tolist()).items())

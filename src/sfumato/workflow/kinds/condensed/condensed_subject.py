@@ -1,0 +1,162 @@
+"""A condensed release as an attacker finds it, and the attacks that every one is put through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.frame.subject import Coverage, Subject
+from sfumato.attacks.membership.membership import Membership
+from sfumato.bundle.condensed_names import EPOCH
+from sfumato.bundle.published import Published
+from sfumato.data.table import Table
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import BundleError, Infeasible, unknown_column
+from sfumato.ground.work import Work
+from sfumato.verification.released_file import read_released
+from sfumato.workflow.attacking import attacked, chosen_attacks
+from sfumato.workflow.audit import Audit
+from sfumato.workflow.kinds.condensed.condensed_release import CondensedRelease
+from sfumato.workflow.kinds.condensed.condensed_table import CondensePrepared
+from sfumato.workflow.loading import load_table
+from sfumato.workflow.plan.plan import Plan
+
+_HALF = "made on a condensation of a random half of the table; the other half are the people who are not in it"
+
+
+def attack(made: CondensedRelease, work: Work) -> Audit:
+    """Single out, link, and tell who is in the table; more than the plan allows is refused.
+
+    Where no control file is given, the membership of people in a condensation of one half of the table is attacked with
+    the other half as people who are not in it: the same table, k and options.
+    """
+    asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
+    if not asked.run:
+        return Audit()
+    control = None if asked.control is None else load_table(made.plan, None, asked.control)
+    subject = _release_subject(made, made.prepared, made.rows, control)
+    found = attacked(subject, asked, work, chance, kind="condensed")
+    name = Membership.name
+    if control is None and name in found.skipped and not found.skipped[name].startswith("the time"):
+        found = _halved(made, found, chance)
+    found.refuse(asked.max_risk, asked.accept)
+    return found
+
+
+def _halved(made: CondensedRelease, found: Audit, chance: Chance) -> Audit:
+    """Membership, measured on a condensation of one half."""
+    name, plan = Membership.name, made.plan
+    order = chance.generator().permutation(made.prepared.source.rows)
+    middle = len(order) // 2
+    inside, outside = (made.prepared.some(np.sort(part)) for part in (order[:middle], order[middle:]))
+    try:
+        work = Work()
+        work.chance = chance
+        outcome = made.condense(inside.problem, work)
+    except Infeasible as error:
+        return replace(found, skipped={**found.skipped, name: f"no control file, and of half the table: {error}"})
+    draw = chance.generator()
+    if made.condense.output == "distributions":
+        rows = inside.uncertain(outcome, draw)
+    else:
+        rows = inside.drawn(made.condense, outcome, draw)
+    shown = _release_subject(made, inside, rows, outside.source.table)
+    attack = chosen_attacks((name,), "condensed")[name].make(plan.attack.trials)
+    one = attack.run(shown, chance, None)
+    skipped = {title: why for title, why in found.skipped.items() if title != name}
+    return replace(found, findings=(*found.findings, replace(one, attack=name, note=_HALF)), skipped=skipped)
+
+
+def _release_subject(
+    made: CondensedRelease, prepared: CondensePrepared, rows: pl.DataFrame, control: Table | None
+) -> Subject:
+    kinds = {one.name: one.kind for one in prepared.condensed}
+    return _subject(rows, kinds, prepared.dealt, prepared.source.table, control, made.algorithm)
+
+
+def bundle_subject(
+    folder: Path, manifest: Mapping[str, Any], original: Table, *, control: Table | None, plan: Plan | None
+) -> Subject:
+    """A bundle as an attacker finds it; the original has every column that it shows."""
+    published, stated = Published.from_json(manifest["data"]), manifest["recoding"]["columns"]
+    rows = read_released(folder / str(manifest["data"]["file"]), manifest, published.missing).frame
+    shown = [column for column in published.columns if stated[column.name] != "spread"]
+    original = replace(original, missing=published.missing or original.missing)
+    for column in shown:
+        if column.name not in original.names:
+            raise unknown_column(column.name, original.names, where="--original")
+    if manifest["plan"]["input"]["on_missing"] == "drop":
+        absent = np.zeros(original.rows, np.bool_)
+        for column in shown:
+            absent |= original.is_missing(column.name).to_numpy()
+        original = replace(original, frame=original.frame.filter(~pl.Series(absent)))
+    if not original.rows:
+        raise BundleError(f"{folder}: the original has no row that the release can have been made from")
+    kinds = {c.name: _kind(original, c.name, c.kind) for c in shown if stated[c.name] != "dealt"}
+    dealt = tuple(column.name for column in shown if stated[column.name] == "dealt")
+    return _subject(rows, kinds, dealt, original, control, str(manifest["recoding"]["algorithm"]))
+
+
+def _kind(original: Table, name: str, stated: str) -> str:
+    """How a column of numbers is read; means of dates are days, and so the original says what they are."""
+    return "date" if original.column(name).kind == "date" else stated
+
+
+def _subject(
+    rows: pl.DataFrame,
+    kinds: Mapping[str, str],
+    dealt: tuple[str, ...],
+    original: Table,
+    control: Table | None,
+    algorithm: str,
+) -> Subject:
+    """All published columns as what others may know: condensation treats them alike."""
+    readable = [name for name in dealt if not rows[name].dtype.is_nested() and rows[name].dtype != pl.Binary]
+    names = (*kinds, *readable)
+    mark = next(iter(original.missing), "")
+    release = pl.DataFrame([_text(rows[name], kinds.get(name), mark) for name in names])
+    people = pl.DataFrame([_text(original.frame[name], kinds.get(name), mark) for name in names])
+    others = None
+    if control is not None:
+        for name in names:
+            if name not in control.names:
+                raise unknown_column(name, control.names, where="the control file")
+        others = pl.DataFrame([_text(control.frame[name], kinds.get(name), mark) for name in names])
+    known = people if others is None else pl.concat([people, others])
+    return Subject(
+        release=release,
+        quasi=names,
+        sensitive=(),
+        coverage={name: _coverage(release[name], known[name], drawn=name in kinds) for name in names},
+        people=people,
+        control=others,
+        algorithm=algorithm,
+        numeric=frozenset(kinds),
+        drawn=frozenset(kinds),
+    )
+
+
+def _text(cells: pl.Series, kind: str | None, mark: str) -> pl.Series:
+    """Cells as texts that can be compared; dates as day numbers."""
+    if kind == "date" and not cells.dtype.is_float():
+        days = cells.cast(pl.Date) if cells.dtype.is_temporal() else cells.cast(pl.String).str.to_date(strict=False)
+        cells = days.to_physical() + EPOCH
+    return cells.cast(pl.String).fill_null(mark)
+
+
+def _coverage(released: pl.Series, known: pl.Series, *, drawn: bool) -> Coverage:
+    """Words stand for themselves; drawn numbers cover nobody, and no table of who covers whom is laid out."""
+    labels, values = (tuple(cells.unique().sort().to_list()) for cells in (released, known))
+    if drawn:
+        return Coverage(labels=labels, values=values, covers=np.broadcast_to(np.False_, (len(labels), len(values))))
+    place = {value: at for at, value in enumerate(values)}
+    covers = np.zeros((len(labels), len(values)), np.bool_)
+    for row, label in enumerate(labels):
+        if label in place:
+            covers[row, place[label]] = True
+    return Coverage(labels=labels, values=values, covers=covers)
