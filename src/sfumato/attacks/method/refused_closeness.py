@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.attacks.frame.assignment import Reals
 from sfumato.attacks.frame.promises import Closeness
@@ -19,6 +20,8 @@ from sfumato.ground.special import log_gamma
 
 Distance = Callable[[Reals], Reals]
 """From shares, values last, to how far they are from the whole table."""
+Close = Callable[[Reals, int], NDArray[np.bool_]]
+"""From the counts of a part in many tables, and which part it is, to whether it is close enough in each."""
 EQUAL = ("variational", "emd-equal")
 """Distances by which no value's share is more than t above that of the whole table."""
 READ = (*EQUAL, "kl", "emd-ordered")
@@ -72,24 +75,32 @@ def kept_close(
     >>> round(found[0].chance, 4)  # of six ways, four give each part one of each
     0.6667
     """
-    tables, weights, drawn = _ways(counts, sizes, draw)
-    fine = (distance(tables / sizes[:, None]) <= t + _SLACK).all(axis=1)
-    if fine.all() or (drawn and int((~fine).sum()) < FEWEST):
-        return None
-    chance = float(weights[fine].sum())
-    expected = np.einsum("w,wpv->pv", weights[fine], tables[fine])
+
+    def close(tables: Reals, part: int) -> NDArray[np.bool_]:
+        return np.asarray(distance(tables / sizes[part]) <= t + _SLACK)
+
+    most = np.log(np.minimum(counts[:, None], sizes[:-1]) + 1.0)
+    if most.sum() - most.max(axis=0).sum() > np.log(MOST_TABLES):
+        chance, expected = _drawn(counts, sizes, close, draw)
+        if (1 - chance) * DRAWS < FEWEST:
+            return None
+    else:
+        chance, expected = _counted(counts, sizes, close)
+        if chance == 1:
+            return None
     return tuple(Allowed(chance=chance, expected=expected[:, value]) for value in range(len(counts)))
 
 
-def _ways(counts: Ints, sizes: Ints, draw: np.random.Generator) -> tuple[Reals, Reals, bool]:
-    """Tables of parts and values, how likely each is, and whether these are draws and not all of them."""
-    most = np.log(np.minimum(counts[:, None], sizes[:-1]) + 1.0)
-    if most.sum() - most.max(axis=0).sum() > np.log(MOST_TABLES):
-        return _drawn(counts, sizes, draw), np.full(DRAWS, 1 / DRAWS), True
+def _counted(counts: Ints, sizes: Ints, close: Close) -> tuple[float, Reals]:
+    """How likely all parts are close, and the rows of every part and value then (times that): by all ways there are."""
     tables = np.array(list(_filled(tuple(counts.tolist()), tuple(sizes.tolist()))), np.float64)
     logs = -log_gamma(tables + 1).sum(axis=(1, 2))
     weights = np.exp(logs - logs.max())
-    return tables, weights / weights.sum(), False
+    weights /= weights.sum()
+    fine = np.array([close(tables[:, part], part) for part in range(len(sizes))]).all(axis=0)
+    if fine.all():
+        return 1.0, np.zeros((len(sizes), len(counts)))
+    return float(weights[fine].sum()), np.einsum("w,wpv->pv", weights[fine], tables[fine])
 
 
 def _filled(counts: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
@@ -114,16 +125,21 @@ def _chosen(counts: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
             yield (took, *rest)
 
 
-def _drawn(counts: Ints, sizes: Ints, draw: np.random.Generator) -> Reals:
-    """Part by part and value by value: how many of the value are among the rows that the part takes."""
-    left = np.tile(counts, (DRAWS, 1))
-    found = np.zeros((DRAWS, len(sizes), len(counts)))
+def _drawn(counts: Ints, sizes: Ints, close: Close, draw: np.random.Generator) -> tuple[float, Reals]:
+    """The same by draws, part by part and value by value; a draw ends at the first part that is too far."""
+    left, alive = np.tile(counts, (DRAWS, 1)), np.arange(DRAWS)
+    seen: list[tuple[Ints, Reals]] = []
     for part, size in enumerate(sizes.tolist()):
-        need, others = np.full(DRAWS, size), left.sum(axis=1)
+        need, others = np.full(len(alive), size), left.sum(axis=1)
+        found = np.zeros((len(alive), len(counts)))
         for value in np.flatnonzero(counts).tolist():
             others = others - left[:, value]
-            took = draw.hypergeometric(left[:, value], others, need)
-            found[:, part, value] = took
-            need = need - took
-        left = left - found[:, part].astype(np.int64)
-    return found
+            found[:, value] = draw.hypergeometric(left[:, value], others, need)
+            need = need - found[:, value].astype(np.int64)
+        near = close(found, part)
+        alive, left, found = alive[near], left[near] - found[near].astype(np.int64), found[near]
+        seen.append((alive, found))
+        if not len(alive):
+            return 0.0, np.zeros((len(sizes), len(counts)))
+    lasting = [found[np.isin(ids, alive)].sum(axis=0) / DRAWS for ids, found in seen]
+    return len(alive) / DRAWS, np.array(lasting)
