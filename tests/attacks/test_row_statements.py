@@ -5,12 +5,9 @@ from __future__ import annotations
 from math import nan
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtri
 
-from sfumato.attacks.frame.trials import SURE, _quantile
 from sfumato.attacks.identity.predicates import Numbers, Sheet, Words
 from sfumato.attacks.identity.row_statements import RowStatements
 from tests.weights import examples
@@ -59,8 +56,3 @@ def test_groups_single_out_whom_all_rows_single_out(sheet, data):
     choices = st.lists(st.sampled_from(list(sheet.columns)), min_size=1, unique=True).map(tuple)
     tries = data.draw(st.lists(st.tuples(st.integers(0, sheet.height - 1), choices), min_size=1, max_size=20))
     assert said.singled(tries).tolist() == [sheet.singled(said.predicate(tried)) for tried in tries]
-
-
-@pytest.mark.parametrize("confidence", [0.95, SURE, 0.9, 0.5])
-def test_usual_quantiles_are_those_that_are_computed(confidence):
-    assert _quantile(confidence) == float(ndtri(0.5 + confidence / 2))

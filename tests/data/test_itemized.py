@@ -46,7 +46,7 @@ def same(one: ItemColumn, other: ItemColumn) -> bool:
 
 def in_order(labels: set[str]) -> list[str]:
     """Whole numbers by size, else texts: from the definition."""
-    whole = all(label.lstrip("-").isdigit() and str(int(label)) == label for label in labels)
+    whole = all(label.removeprefix("-").isdigit() and str(int(label)) == label for label in labels)
     return sorted(labels, key=int) if whole else sorted(labels)
 
 

@@ -92,11 +92,11 @@ def _cells(block: bytes, dialect: Dialect, names: Sequence[str], *, header: bool
     """The cells of some lines; None if they are not plain."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
-    if header:
-        block = block[block.index(b"\n") + 1 :]
     odd = b"\r" in block or b"\n\n" in block or block.startswith(b"\n")
     if odd or (dialect.quote is not None and dialect.quote.encode() in block):
         return None
+    if header:
+        block = block[block.index(b"\n") + 1 :]
     lines = block.count(b"\n") + (not block.endswith(b"\n"))
     if block.count(dialect.delimiter.encode()) != lines * (len(names) - 1):
         return None
