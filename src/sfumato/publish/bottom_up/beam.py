@@ -30,12 +30,11 @@ class Child:
 class Beam:
     """Follows trails side by side and judges a step by where it leads, not by what it costs by itself.
 
-    Claim: with more trails the result never loses more, and it never loses more than the paper's trail. Trail 1 is the
-        paper's. Trail i takes the step that ends best of the i best steps of each of the trails 1 to i, and none that
-        leads to the labels of an earlier trail; so it depends on no trail after it, and whatever fewer trails look at
-        more trails look at too.
+    Claim: the result never loses more than the paper's trail, which is trail 1. Trail i takes the step that ends best
+        of the i best steps of each of the trails 1 to i, and none that leads to the labels of an earlier trail.
     How: where a step ends is found by climbing on from it, and by taking back what was not needed (the pilot method:
-        Duin, Voss 1999). Climbs that meet go on together: what is known of labels is kept.
+        Duin, Voss 1999). Climbs that meet go on together: what is known of labels is kept. What can be taken back at
+        the end depends on the steps of the climb that came first, so more trails may, rarely, lose more than fewer.
     """
 
     def __init__(self, climb: Climb, start: State, width: int) -> None:
