@@ -69,6 +69,7 @@ PICTURES = {
     "comparison": ("loss-against-k",),
     "cost": ("cost",),
     "itemsets": ("trajectory-cost",),
+    "whole_processes": ("whole-processes",),
     "collect_shapes": ("collect-shapes", "collect-errors"),
     "collect_trees": ("collect-trees",),
     "condensing": ("condensation",),

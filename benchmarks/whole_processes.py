@@ -23,6 +23,7 @@ from tables import Subject, subject
 HERE = Path(__file__).resolve().parents[1]
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 5_000_000)
 GROWN = ("optimal", "mondrian", "local")
+Points = dict[str, list[tuple[float, float]]]
 CLOSE = 't_closeness = { t = 0.2, distance = "emd-equal" }'
 AIMS = {
     "Adult, optimal": 1.5, "Adult, mondrian": 2.0, "Adult, local": 4.0, "Adult, t = 0.2, 4 % suppressed": 4.0,
@@ -148,8 +149,8 @@ def peers(now: Version, place: Path) -> str:
 def growth(now: Version, place: Path) -> str:
     """CPU and memory from ten thousand to five million hard rows; draws the docs' picture."""
     one, rows = subject(), []
-    points: dict[str, list[tuple[float, float]]] = {name: [] for name in GROWN}
-    memory: dict[str, list[tuple[float, float]]] = {name: [] for name in GROWN}
+    points: Points = {name: [] for name in GROWN}
+    memory: Points = {name: [] for name in GROWN}
     for many in SIZES:
         folder = place / f"grown-{many}"
         folder.mkdir()
@@ -160,20 +161,31 @@ def growth(now: Version, place: Path) -> str:
             more = "\nmax_suppressed = 0.04" if name == "optimal" else ""
             found = now.release(plan(blown, folder, name, f'name = "{name}"{more}'))
             points[name].append((many, found.cpu))
-            memory[name].append((many, found.peak_mb))
+            memory[name].append((many, found.peak_mb / 1024))
             line += [f"{found.cpu:.1f} s", f"{found.peak_mb:,.0f} MB"]
         rows.append(line)
         print(line, file=sys.stderr, flush=True)
-    ticks = (10_000, 100_000, 1_000_000, 5_000_000)
-    panels = [
-        Panel(title="CPU of a whole release, seconds", x="rows", ticks=ticks, y=(1, 10, 100), unit=" s",
-              lines=[Line(name=n, points=points[n], tone=t) for n, t in zip(GROWN, TONES, strict=False)]),
-        Panel(title="Peak memory, MB", x="rows", ticks=ticks, y=(100, 300, 1000, 3000), unit=" MB",
-              lines=[Line(name=n, points=memory[n], tone=t) for n, t in zip(GROWN, TONES, strict=False)]),
-    ]  # fmt: skip
-    save([panels], "whole-processes.svg", width=480, height=260)
+    drawn(points, memory)
     heads = [text for name in GROWN for text in (name, "peak")]
     return table("Growth with hard rows", ["rows", *heads], rows)
+
+
+def drawn(points: Points, memory: Points) -> None:
+    """CPU and memory by rows."""
+    ticks = (10_000, 100_000, 1_000_000, 5_000_000)
+    sides = (("CPU of a whole release", points, (1, 10, 100), " s"), ("Peak memory", memory, (0.1, 0.3, 1, 3), " GB"))
+    panels = [
+        Panel(
+            title=title,
+            lines=[Line(name=name, points=found[name], tone=tone) for name, tone in zip(GROWN, TONES, strict=False)],
+            x="rows",
+            ticks=ticks,
+            y=marks,
+            unit=unit,
+        )
+        for title, found, marks, unit in sides
+    ]
+    save([panels], "whole-processes.svg", width=480, height=260)
 
 
 def main(old: Path | None = None) -> str:
