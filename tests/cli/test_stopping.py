@@ -52,3 +52,13 @@ def test_everything_is_put_back():
     with stoppable():
         assert signal.getsignal(signal.SIGTERM) is not before[0][1]
     assert ([signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)], sys.unraisablehook) == before
+
+
+def test_a_request_made_again_does_not_outlive_the_command():
+    """The command ends while the request waits to be made again: nothing after it is interrupted."""
+    for _ in range(20):
+        with pytest.raises(Interrupted), stoppable():
+            _Deaf()
+            _turned()
+        time.sleep(0.002)
+    time.sleep(0.05)

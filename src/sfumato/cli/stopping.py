@@ -31,6 +31,7 @@ def stoppable() -> Iterator[None]:
         yield
         return
     heard: list[int] = []
+    timers: list[threading.Timer] = []
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         heard.append(number)
@@ -42,7 +43,8 @@ def stoppable() -> Iterator[None]:
 
     def dropped(unraisable: Any) -> None:
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
-            threading.Timer(_AGAIN, again).start()
+            timers.append(threading.Timer(_AGAIN, again))
+            timers[-1].start()
         else:
             hook(unraisable)
 
@@ -60,7 +62,16 @@ def stoppable() -> Iterator[None]:
             raise
         raise Interrupted(STOPPED) from None
     finally:
+        for number in before:  # a request that is made again just now must not reach what comes after the command
+            signal.signal(number, _unheard)
+        sys.unraisablehook = hook
+        for timer in timers:
+            timer.cancel()
+            timer.join()
         close_all()
         for number, handler in before.items():
             signal.signal(number, handler)
-        sys.unraisablehook = hook
+
+
+def _unheard(number: int, frame: FrameType | None) -> None:
+    """The command is over already."""
