@@ -31,6 +31,11 @@ def _turned() -> None:
         raise TypeError("'<unprintable str object>' is not a Polars data type") from None
 
 
+def _dropped_and_turned() -> None:
+    _Deaf()
+    _turned()
+
+
 def test_a_dropped_request_is_made_again(capfd: pytest.CaptureFixture[str]):
     with pytest.raises(Interrupted), stoppable():
         _busy()
@@ -58,7 +63,6 @@ def test_a_request_made_again_does_not_outlive_the_command():
     """The command ends while the request waits to be made again: nothing after it is interrupted."""
     for _ in range(20):
         with pytest.raises(Interrupted), stoppable():
-            _Deaf()
-            _turned()
+            _dropped_and_turned()
         time.sleep(0.002)
     time.sleep(0.05)
