@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.published import count_column
-from sfumato.data.table import Column, Table
+from sfumato.data.table import Column, Table, plain_cells
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.brief import Brief
@@ -129,8 +129,3 @@ def one_marker(cells: pl.Series, missing: Sequence[str]) -> pl.Series:
     if not marked.any():
         return cells
     return cells.zip_with(~(marked | cells.is_null()), pl.Series([missing[0]], dtype=pl.String))
-
-
-def plain_cells(cells: pl.Series) -> pl.Series:
-    """The cells as they are; categories become text, because a list of categories may name values of removed rows."""
-    return cells.cast(pl.String) if cells.dtype in (pl.Enum, pl.Categorical) else cells

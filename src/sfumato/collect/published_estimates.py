@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.collect.baskets import Baskets
-from sfumato.collect.bootstrap import with_intervals
 from sfumato.collect.channels import Evidence, bit_rows, evidence
 from sfumato.collect.noise_laws import Reals
 from sfumato.collect.noisy_numbers import NoisyNumber
-from sfumato.collect.pair_estimates import Pair, pairs_of
 from sfumato.collect.specification import Question, Specification
 from sfumato.collect.unary_bits import UnaryBits
 from sfumato.ground.arguments import at_least, between
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError, PlanError
+
+if TYPE_CHECKING:
+    from sfumato.collect.pair_estimates import Pair
 
 MOST_CELLS = 1_000
 """A published distribution may have so many cells."""
@@ -103,6 +103,8 @@ class Reconstruction:
 
     def __call__(self, spec: Specification, shown: Mapping[str, Sequence[str]]) -> Estimates:
         """From the shown answers to every question, as texts."""
+        from sfumato.collect.pair_estimates import pairs_of
+
         refuse_long(spec)
         found = tuple(self._estimate(one, shown[one.name]) for one in spec.questions)
         return Estimates(
@@ -117,6 +119,8 @@ class Reconstruction:
     def _estimate(self, question: Question, shown: Sequence[str]) -> Estimate:
         if isinstance(question, UnaryBits) and question.kind == "items":
             return self._items(question, shown)
+        from sfumato.collect.bootstrap import with_intervals
+
         seen = self.seen(question, shown)
         found = with_intervals(seen, confidence=self.confidence, chance=_DRAWS)
         received, outside = _received(question, seen, shown)
@@ -136,6 +140,8 @@ class Reconstruction:
 
     def _items(self, question: UnaryBits, shown: Sequence[str]) -> Estimate:
         """The share of baskets that hold each item, without bias but for the cut to [0, 1]; normal intervals."""
+        from sfumato.collect.baskets import Baskets
+
         baskets, wide = Baskets(question, shown), NormalDist().inv_cdf((1 + self.confidence) / 2)
         found = [baskets.support((one,)) for one in question.values]
         shares, errors = np.array([one.share for one in found]), np.array([one.error for one in found])

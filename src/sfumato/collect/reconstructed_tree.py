@@ -101,14 +101,14 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns = [np.asarray(one, np.float64) for one in columns_of(X, self.questions)]
         rows = len(columns[0])
         found = np.empty((rows, len(self.classes_)))
-        todo: list[tuple[Node, Whole]] = [(self.root_, np.arange(rows))]
-        while todo:
-            node, some = todo.pop()
+        waiting: list[tuple[Node, Whole]] = [(self.root_, np.arange(rows))]
+        while waiting:
+            node, some = waiting.pop()
             if node.split is None:
                 found[some] = node.counts / node.counts.sum()
                 continue
             left = columns[node.split.column][some] < node.split.threshold
-            todo += [(node.children[0], some[left]), (node.children[1], some[~left])]
+            waiting += [(node.children[0], some[left]), (node.children[1], some[~left])]
         return found
 
     def predict(self, X: Any) -> Any:  # noqa: N803

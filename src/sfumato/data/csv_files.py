@@ -14,7 +14,8 @@ from sfumato.data.names import checked_names, refuse_long, refuse_many
 from sfumato.ground.errors import DataError
 from sfumato.ground.limits import BYTES_TO_A_CELL, MOST_CELLS, MOST_FIELD
 
-_MARKED = b"\xef\xbb\xbf"
+MARKED = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8."""
 _BLANK_ENDS = (b"\n\n", b"\n\r\n", b"\r", b"\r\r\n")
 
 
@@ -106,7 +107,7 @@ def _names(first: list[str], *, header: bool, names: Sequence[str] | None, trim:
 
 def _as_it_is(data: bytes) -> bool:
     """Whether nothing has to be taken off the bytes: no byte order mark, no blank lines at the end, plain line ends."""
-    return not data.startswith(_MARKED) and not data.endswith(_BLANK_ENDS) and b"\n" in data
+    return not data.startswith(MARKED) and not data.endswith(_BLANK_ENDS) and b"\n" in data
 
 
 def _cells(

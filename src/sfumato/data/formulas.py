@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
+from sfumato.data.table import TEXTS
 from sfumato.ground.errors import listed
 
 _MARK = "'"
@@ -22,7 +23,6 @@ _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _START = "[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 _RISKY = rf"(?s)^'*{_START}."
 _HARMLESS = rf"'*{_NUMBER}"
-_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def is_formula(text: str) -> bool:
@@ -82,7 +82,7 @@ def _changed(frame: pl.DataFrame, cell: Callable[[pl.Expr], pl.Expr], name: Call
 
 
 def _texts(frame: pl.DataFrame) -> list[pl.Series]:
-    return [one.cast(pl.String) for one in frame.iter_columns() if one.dtype in _TEXTS]
+    return [one.cast(pl.String) for one in frame.iter_columns() if one.dtype in TEXTS]
 
 
 def _formulas(cells: pl.Series) -> pl.Series:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sfumato.data.csv_files import heading, usual_cells
+from sfumato.data.csv_files import MARKED, heading, usual_cells
 from sfumato.data.csv_shape import Dialect, first_record, refuse_undivided, sniff
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.ground.limits import MOST_FIELD
@@ -24,7 +24,6 @@ LARGE = 2**25
 BLOCK = 2**24
 """How many bytes are looked at together."""
 _HEAD = 2**18
-_MARKED = b"\xef\xbb\xbf"
 
 
 def packed_csv(
@@ -48,7 +47,7 @@ def packed_csv(
         if os.path.getsize(path) < LARGE:
             return None
         with opened(path) as file:
-            head = file.read(_HEAD).removeprefix(_MARKED)
+            head = file.read(_HEAD).removeprefix(MARKED)
             if head.startswith(GZIP) or b"\n" not in head:
                 return None
             text = head[: head.rindex(b"\n")].decode()
@@ -77,7 +76,7 @@ def _blocks(file: BufferedReader) -> Iterator[bytes]:
     """Whole lines, about so many bytes at a time; a byte order mark is left out."""
     left, first = b"", True
     while more := file.read(BLOCK):
-        block = left + (more.removeprefix(_MARKED) if first else more)
+        block = left + (more.removeprefix(MARKED) if first else more)
         first, end = False, block.rfind(b"\n") + 1
         left = block[end:]
         if len(left) > 2 * BLOCK:

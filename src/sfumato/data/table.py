@@ -18,7 +18,7 @@ Codes = NDArray[np.int32]
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 """Types of cells that are texts, written out or encoded."""
 
-__all__ = ["KINDS", "Codes", "Column", "Kind", "Table", "as_text"]
+__all__ = ["KINDS", "TEXTS", "Codes", "Column", "Kind", "Table", "as_text", "plain_cells"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -158,6 +158,11 @@ def has_text(dtype: pl.DataType) -> bool:
     if isinstance(dtype, pl.List | pl.Array):
         return has_text(cast("pl.DataType", dtype.inner)) and not dtype.inner.is_nested()
     return dtype not in (pl.Binary, pl.Duration, pl.Object, pl.Unknown) and not isinstance(dtype, pl.Struct)
+
+
+def plain_cells(cells: pl.Series) -> pl.Series:
+    """The cells as they are; encoded texts become texts: a list of categories may name values of removed rows."""
+    return cells.cast(pl.String) if cells.dtype in TEXTS else cells
 
 
 def as_text(cells: pl.Series) -> pl.Series:

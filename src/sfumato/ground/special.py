@@ -114,15 +114,23 @@ def chi_square_quantile(p: float, freedom: int) -> float:
     return bisected(lambda x: gamma_cdf(x / 2, freedom / 2) - p, 0.0, far)
 
 
-def binomial_chances(trials: int, share: float) -> Reals:
-    """How likely 0, 1, ... all of so many trials work.
+def log_choices(of: NDArray[np.float64] | float, some: NDArray[np.int64] | float) -> Reals:
+    """The logarithm of how many ways there are to choose some of them.
+
+    >>> float(np.exp(log_choices(4, 2)).round(6))
+    6.0
+    """
+    return np.asarray(log_gamma(of + 1.0) - log_gamma(some + 1.0) - log_gamma(of - some + 1.0))
+
+
+def binomial_chances(trials: int, share: float, most: int | None = None) -> Reals:
+    """How likely 0, 1, ... all of so many trials work, or up to ``most``.
 
     >>> binomial_chances(2, 0.5).round(6).tolist()
     [0.25, 0.5, 0.25]
     """
-    some = np.arange(trials + 1)
-    ways = log_gamma(trials + 1.0) - log_gamma(some + 1.0) - log_gamma(trials - some + 1.0)
-    return np.asarray(np.exp(ways + some * log(share) + (trials - some) * log1p(-share)))
+    some = np.arange((trials if most is None else most) + 1)
+    return np.asarray(np.exp(log_choices(trials, some) + some * log(share) + (trials - some) * log1p(-share)))
 
 
 def binomial_floor(at: float, trials: int, share: float) -> int:

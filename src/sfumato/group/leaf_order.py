@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.table import Codes
-from sfumato.group.keys import Ids
+from sfumato.group.keys import Ids, ranges
 
 
 class LeafOrder:
@@ -24,9 +24,10 @@ class LeafOrder:
         """The cells of some partitions, one partition after the other; all cells as they were at first without any."""
         if parts is None:
             return np.arange(len(self.cells), dtype=np.int32)
-        lengths = self.lengths[parts]
-        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return np.asarray(self.cells[np.repeat(self.starts[parts], lengths) + offsets])
+        return np.asarray(self.cells[self._places(parts)])
+
+    def _places(self, parts: Ids) -> Ids:
+        return ranges(self.starts[parts], self.starts[parts] + self.lengths[parts])[1]
 
     def owners(self, parts: Ids | None) -> Ids:
         """The place of the partition of each of the cells listed."""
@@ -46,9 +47,7 @@ class LeafOrder:
 
     def _moved(self, parts: Ids, group: Codes, held: Ids) -> Ids:
         """Put the cells of partitions in the order of their pieces; tells where each piece begins."""
-        lengths = self.lengths[parts]
-        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        places = np.repeat(self.starts[parts], lengths) + offsets
+        places = self._places(parts)
         self.cells[places] = self.cells[places][np.argsort(group, kind="stable")]
         return np.asarray(places[np.cumsum(held) - held])
 

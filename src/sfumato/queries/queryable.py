@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.table import Codes, Table
+from sfumato.data.table import Codes, Table, plain_cells
 from sfumato.describe.domains import Domain, Numbers
 from sfumato.ground.errors import ParameterError
 
@@ -52,7 +52,7 @@ def codes_in(domain: Domain, cells: pl.Series) -> Codes:
 
 def present(table: Table, name: str) -> pl.Series:
     """The cells of a column, null where one means a missing value."""
-    cells = _plain(table.frame[name])
+    cells = plain_cells(table.frame[name])
     absent = cells.is_null()
     if cells.dtype == pl.String and table.missing:
         absent = absent | cells.is_in(list(table.missing)).fill_null(value=False)
@@ -72,14 +72,9 @@ def readable(dtype: pl.DataType) -> bool:
 _READABLE = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Categorical, pl.Enum, pl.Null)
 
 
-def _plain(cells: pl.Series) -> pl.Series:
-    """Dictionary-encoded texts as texts."""
-    return cells.cast(pl.String) if cells.dtype in (pl.Categorical, pl.Enum) else cells
-
-
 def numbers_in(cells: pl.Series) -> NDArray[np.float64]:
     """Cells as numbers; NaN where a cell is none, or is infinite."""
-    cells = _plain(cells)
+    cells = plain_cells(cells)
     texts = cells.str.strip_chars() if cells.dtype == pl.String else cells
     found = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)
     return np.where(np.isfinite(found), found, np.nan)

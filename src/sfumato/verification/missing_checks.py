@@ -14,11 +14,9 @@ from typing import Any
 import polars as pl
 
 from sfumato.bundle.published import MARKERS
-from sfumato.data.table import Table
+from sfumato.data.table import TEXTS, Table
 from sfumato.ground.errors import listed
 from sfumato.verification.checks import Check
-
-_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def missing_fits(
@@ -54,7 +52,7 @@ def writings(table: Table, name: str, *, empty: bool = False) -> set[str | None]
     """How the missing cells of a column are written; a null is a writing of its own, and so may be an empty text."""
     cells = table.frame[name]
     found: set[str | None] = {None} if cells.null_count() else set()
-    if cells.dtype in _TEXTS:
+    if cells.dtype in TEXTS:
         marks = [*table.missing, *([""] if empty else [])]
         texts = cells.cast(pl.String).drop_nulls().unique()
         found |= set(texts.filter(texts.is_in(marks)).to_list())

@@ -16,7 +16,7 @@ from sfumato.bundle.manifest import SCHEMA, dump, plain, seal
 from sfumato.bundle.staging import MANIFEST, REPORT, refuse_existing, sha256
 from sfumato.data.files import rendered
 from sfumato.data.formulas import escaped, formula_columns, told_formulas
-from sfumato.data.table import Table
+from sfumato.data.table import Table, plain_cells
 from sfumato.ground.errors import BundleError, PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.verifying import tables_of
@@ -33,15 +33,10 @@ def write_data(made: Release, folder: Path) -> dict[str, Any]:
     digests = {}
     for stem, rows in made.kind.files(made).items():
         path = folder / f"{stem}.{made.plan.output_format}"
-        plain = rows if made.plan.output_format == "csv" else written_out(rows)
+        plain = rows if made.plan.output_format == "csv" else rows.select(map(plain_cells, rows.iter_columns()))
         path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else plain, path.name))
         digests[path.name] = sha256(path)
     return stated(made, digests)
-
-
-def written_out(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with categories as texts: a typed file would list categories of rows that were removed."""
-    return rows.with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 
 def formula_notes(made: Release) -> list[str]:

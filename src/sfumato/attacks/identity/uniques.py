@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sfumato.ground.arguments import between
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.extras import extra
-from sfumato.ground.special import log_gamma
+from sfumato.ground.special import log_choices, log_gamma
 
 Sizes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -119,13 +119,8 @@ def _once(size: Sizes, population: int, rows: int) -> Floats:
     able = population - size >= rows - 1
     members = size[able].astype(np.float64)
     found = np.zeros(len(size))
-    found[able] = members * np.exp(_ways(population - members, rows - 1) - _ways(population, rows))
+    found[able] = members * np.exp(log_choices(population - members, rows - 1) - log_choices(population, rows))
     return found
-
-
-def _ways(of: Floats | int, some: int) -> Floats:
-    """The logarithm of how many choices of some there are."""
-    return np.asarray(log_gamma(of + 1) - log_gamma(some + 1) - log_gamma(of - some + 1))
 
 
 def pitman(sizes: Sizes, fraction: float) -> float:

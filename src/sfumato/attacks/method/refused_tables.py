@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.special import log_gamma
+from sfumato.ground.special import binomial_chances
 
 Reals = NDArray[np.float64]
 
@@ -74,9 +74,7 @@ def _binomial(size: int, share: float, top: int) -> Reals:
     """How likely 0, 1, ... up to ``top`` of so many rows have the value, each with the same chance."""
     if share <= 0 or share >= 1:
         return np.asarray(np.arange(top + 1) == (size if share > 0 else 0), np.float64)
-    rows = np.arange(top + 1)
-    ways = log_gamma(size + 1) - log_gamma(rows + 1) - log_gamma(size - rows + 1)
-    return np.asarray(np.exp(ways + rows * np.log(share) + (size - rows) * np.log1p(-share)))
+    return binomial_chances(size, share, top)
 
 
 def _products(pieces: list[Reals], rows: int) -> list[Reals]:

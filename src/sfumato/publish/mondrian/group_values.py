@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.group.keys import Ids, total, weighed
+from sfumato.group.keys import Ids, places_of, total, weighed
 from sfumato.group.tally import Tally
 from sfumato.publish.mondrian.ordered_columns import Codes, Columns
 from sfumato.utility.view import Reals
@@ -137,9 +137,7 @@ def _children(made: Columns, at: Ids, codes: Ids, rows: Ids, starts: Ids, span: 
 def by_class(target: Tally, held: Held, values: Values) -> Reals:
     """Values x classes: the rows of every class that have each value."""
     cells = held.cells[values.cells]
-    begins = np.searchsorted(target.owners, cells)
-    lengths = np.searchsorted(target.owners, cells, side="right") - begins
-    entries = np.arange(lengths.sum()) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    which, entries = places_of(target.owners, cells)
     classes = len(target.values)
-    keys = np.repeat(values.of_cells, lengths) * classes + target.codes[entries]
+    keys = values.of_cells[which] * classes + target.codes[entries]
     return weighed(keys, target.counts[entries].astype(np.float64), len(values.codes) * classes).reshape(-1, classes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.group.keys import Ids
+from sfumato.group.keys import Ids, ranges
 from sfumato.utility.view import Reals
 
 Marks = NDArray[np.bool_]
@@ -55,8 +55,7 @@ class Slices:
     @property
     def places(self) -> Ids:
         """The places of all their cells, group after group."""
-        lengths = self.lengths
-        return np.repeat(self.ends[0] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        return ranges(self.ends[0], self.ends[1])[1]
 
     def take(self, which: Marks) -> Slices:
         """Some of them."""

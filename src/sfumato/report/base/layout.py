@@ -54,6 +54,11 @@ def environment() -> Environment:
     return made
 
 
+def page(template: str, **given: Any) -> str:
+    """A whole page from a template and what it shows."""
+    return environment().get_template(template).render(**given)
+
+
 def _filters() -> dict[str, Callable[..., Any]]:
     formats = (figures.count, figures.share, figures.odds, figures.number, figures.apart)
     said = (sentences.promised, sentences.reached, sentences.verdict, sentences.suppressed, sentences.searched)

@@ -6,7 +6,7 @@ from math import exp
 
 from sfumato.ground.work import Work
 from sfumato.report.base.figures import count, label, number, share
-from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.shapes import AFTER, BEFORE, INK, LABELS, MUTED, SIZE, STEP
 from sfumato.report.base.svg import blocks, drawing, fitted, line, words
@@ -35,25 +35,22 @@ def render(facts: CollectedFacts, work: Work | None = None) -> str:
     for place, one in enumerate(facts.estimates):
         watch.advance("report", place, len(facts.estimates))
         pictures.append((label(one.name), NAMES[one.kind], beyond(one), drawn(one)))
-    return (
-        environment()
-        .get_template("collected.html.j2")
-        .render(
-            facts=facts,
-            audit=audit_shown(facts.findings, facts.skipped),
-            promises=[(one, NAMES[one.kind], meaning(one)) for one in facts.promises],
-            pictures=pictures,
-            pairs=[
-                (
-                    one,
-                    other,
-                    "correlation" if numbers else "Cramér's V",
-                    _told(shown, numbers),
-                    _told(estimate, numbers),
-                )
-                for one, other, numbers, shown, estimate in facts.pairs
-            ],
-        )
+    return page(
+        "collected.html.j2",
+        facts=facts,
+        audit=audit_shown(facts.findings, facts.skipped),
+        promises=[(one, NAMES[one.kind], meaning(one)) for one in facts.promises],
+        pictures=pictures,
+        pairs=[
+            (
+                one,
+                other,
+                "correlation" if numbers else "Cramér's V",
+                _told(shown, numbers),
+                _told(estimate, numbers),
+            )
+            for one, other, numbers, shown, estimate in facts.pairs
+        ],
     )
 
 

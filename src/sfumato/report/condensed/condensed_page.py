@@ -10,7 +10,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, number, share
-from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 
 _HOW = {
@@ -97,16 +97,13 @@ class CondensedFacts:
 
 def render(facts: CondensedFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
-    return (
-        environment()
-        .get_template("condensed.html.j2")
-        .render(
-            facts=facts,
-            audit=audit_shown(facts.findings, facts.skipped),
-            treated=[(name, _HOW[how]) for name, how in facts.treated],
-            pictures=_pictures(facts, work or Work()),
-            together=_together(facts),
-        )
+    return page(
+        "condensed.html.j2",
+        facts=facts,
+        audit=audit_shown(facts.findings, facts.skipped),
+        treated=[(name, _HOW[how]) for name, how in facts.treated],
+        pictures=_pictures(facts, work or Work()),
+        together=_together(facts),
     )
 
 

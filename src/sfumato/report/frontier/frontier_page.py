@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.report.base.layout import environment
+from sfumato.report.base.layout import page
 from sfumato.report.base.picture import Picture
 from sfumato.report.frontier.frontier_charts import LARGE, SMALL, chart, symbol, written
 from sfumato.report.frontier.frontier_facts import AxisFacts, FrontierFacts
@@ -12,21 +12,18 @@ def render(facts: FrontierFacts) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     drawn = _charts(facts)
     lost = facts.ended("refuted", "infeasible", "refused", "failed", "not run")
-    return (
-        environment()
-        .get_template("frontier.html.j2")
-        .render(
-            facts=facts,
-            main=drawn[0] if drawn else None,
-            narrow=chart(facts, (0, 0), SMALL) if drawn else None,
-            others=drawn[1:],
-            lost=lost,
-            verdict=verdict(facts),
-            twins=[(facts.privacy[late], facts.privacy[early]) for late, early in twins(facts).items()],
-            first=lambda text: text[:1].upper() + text[1:],
-            symbols=[symbol(place) for place in range(len(facts.series))],
-            written=lambda value, axis: "" if value is None else written(value, axis.how),
-        )
+    return page(
+        "frontier.html.j2",
+        facts=facts,
+        main=drawn[0] if drawn else None,
+        narrow=chart(facts, (0, 0), SMALL) if drawn else None,
+        others=drawn[1:],
+        lost=lost,
+        verdict=verdict(facts),
+        twins=[(facts.privacy[late], facts.privacy[early]) for late, early in twins(facts).items()],
+        first=lambda text: text[:1].upper() + text[1:],
+        symbols=[symbol(place) for place in range(len(facts.series))],
+        written=lambda value, axis: "" if value is None else written(value, axis.how),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sfumato.ground.work import Work
-from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.items import item_sentences
 from sfumato.report.items.item_charts import item_pictures
 from sfumato.report.items.item_facts import ItemFacts
@@ -19,29 +19,26 @@ def render(facts: ItemFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     found = shown_sequences(facts)
     (work or Work()).advance("report", 0, 1)
-    return (
-        environment()
-        .get_template("items.html.j2")
-        .render(
-            facts=facts,
-            audit=audit_shown(facts.findings, {}),
-            sections=sections(facts),
-            pictures=item_pictures(facts, found),
-            verdict=item_sentences.verdict(facts),
-            claims=[(one, item_sentences.promised(one), item_sentences.reached(one.claim)) for one in facts.claims],
-            entries=[
-                sum(one.entries_before or 0 for one in facts.columns),
-                sum(one.entries_after for one in facts.columns),
-            ],
-            sequences=found[:MOST_SEQUENCES],
-            sequence_count=len(found),
-            most_lines=MOST_PATHS,
-            most_bars=MOST_BARS,
-            steps=facts.steps[:MOST_STEPS] if facts.inside else (),
-            kinds=item_sentences.KINDS,
-            noun=item_sentences.ENTRIES,
-            actions=item_sentences.ACTIONS,
-        )
+    return page(
+        "items.html.j2",
+        facts=facts,
+        audit=audit_shown(facts.findings, {}),
+        sections=sections(facts),
+        pictures=item_pictures(facts, found),
+        verdict=item_sentences.verdict(facts),
+        claims=[(one, item_sentences.promised(one), item_sentences.reached(one.claim)) for one in facts.claims],
+        entries=[
+            sum(one.entries_before or 0 for one in facts.columns),
+            sum(one.entries_after for one in facts.columns),
+        ],
+        sequences=found[:MOST_SEQUENCES],
+        sequence_count=len(found),
+        most_lines=MOST_PATHS,
+        most_bars=MOST_BARS,
+        steps=facts.steps[:MOST_STEPS] if facts.inside else (),
+        kinds=item_sentences.KINDS,
+        noun=item_sentences.ENTRIES,
+        actions=item_sentences.ACTIONS,
     )
 
 

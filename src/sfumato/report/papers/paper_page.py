@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.report.base.layout import environment
+from sfumato.report.base.layout import page
 from sfumato.report.base.line_chart import line_chart
 from sfumato.report.papers.paper_facts import PaperFacts
 
@@ -10,4 +10,4 @@ from sfumato.report.papers.paper_facts import PaperFacts
 def render(facts: PaperFacts) -> str:
     """One self-contained HTML page."""
     drawn = {one.name: [line_chart(panel) for panel in one.panels] for one in facts.shown}
-    return environment().get_template("papers.html.j2").render(facts=facts, drawn=drawn)
+    return page("papers.html.j2", facts=facts, drawn=drawn)

@@ -15,7 +15,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, number, share
-from sfumato.report.base.layout import environment
+from sfumato.report.base.layout import page
 from sfumato.report.base.picture import Picture
 
 USUAL = 1e-6
@@ -84,24 +84,20 @@ class Line:
 
 def render(facts: PrivateFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
-    return (
-        environment()
-        .get_template("private.html.j2")
-        .render(
-            facts=facts,
-            lines=ledger_lines(facts.event, facts.promise),
-            ratio=number(exp(min(_epsilon(facts.promise), 50.0)), digits=3),
-            amounts=[(name, written(Fraction(amount))) for name, amount in facts.promise.to_json().items()],
-            one="any one record" if facts.unit is None else "any one person with all their records",
-            pictures=_pictures(facts, work or Work()),
-            domains=[
-                (name, _domain_words(domain), _known_by(facts, name))
-                for name, domain in facts.domains["columns"].items()
-            ],
-            target_by=_known_by(facts, str((facts.domains.get("target") or {}).get("name"))),
-            target=facts.domains.get("target"),
-            unpaid=None if facts.paid else UNPAID,
-        )
+    return page(
+        "private.html.j2",
+        facts=facts,
+        lines=ledger_lines(facts.event, facts.promise),
+        ratio=number(exp(min(_epsilon(facts.promise), 50.0)), digits=3),
+        amounts=[(name, written(Fraction(amount))) for name, amount in facts.promise.to_json().items()],
+        one="any one record" if facts.unit is None else "any one person with all their records",
+        pictures=_pictures(facts, work or Work()),
+        domains=[
+            (name, _domain_words(domain), _known_by(facts, name)) for name, domain in facts.domains["columns"].items()
+        ],
+        target_by=_known_by(facts, str((facts.domains.get("target") or {}).get("name"))),
+        target=facts.domains.get("target"),
+        unpaid=None if facts.paid else UNPAID,
     )
 
 

@@ -10,7 +10,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, share
-from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 
 
@@ -44,15 +44,12 @@ class SwappedFacts:
 
 def render(facts: SwappedFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
-    return (
-        environment()
-        .get_template("swapped.html.j2")
-        .render(
-            facts=facts,
-            audit=audit_shown(facts.findings, facts.skipped),
-            found=[(one, share(one.rate.value)) for one in facts.findings if one.rate.carried_out],
-            pictures=_pictures(facts, work or Work()),
-        )
+    return page(
+        "swapped.html.j2",
+        facts=facts,
+        audit=audit_shown(facts.findings, facts.skipped),
+        found=[(one, share(one.rate.value)) for one in facts.findings if one.rate.carried_out],
+        pictures=_pictures(facts, work or Work()),
     )
 
 

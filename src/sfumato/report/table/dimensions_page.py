@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sfumato.attacks.identity.dimensionality import Step
 from sfumato.report.base.figures import label, share
-from sfumato.report.base.layout import environment
+from sfumato.report.base.layout import page
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.svg import LETTERS, WIDE, drawing, fitted, line, plain, words
 from sfumato.version import __version__
@@ -22,10 +22,14 @@ LINES = (
 
 def render(steps: Sequence[Step], *, k: int, metric: str, advice: str) -> str:
     """One self-contained HTML page."""
-    return (
-        environment()
-        .get_template("dimensions.html.j2")
-        .render(steps=steps, k=k, metric=metric, advice=advice, picture=pictured(steps), version=__version__)
+    return page(
+        "dimensions.html.j2",
+        steps=steps,
+        k=k,
+        metric=metric,
+        advice=advice,
+        picture=pictured(steps),
+        version=__version__,
     )
 
 

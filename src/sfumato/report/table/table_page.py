@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sfumato.ground.work import Work
 from sfumato.report.base import sentences
-from sfumato.report.base.layout import audit_shown, environment
+from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 from sfumato.report.table import table_charts as charts
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts
@@ -50,22 +50,19 @@ class Pictures:
 def render(facts: ReportFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     sizes = facts.class_sizes
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            facts=facts,
-            pictures=_pictures(facts, work or Work()),
-            audit=audit_shown(facts.findings, facts.skipped_attacks),
-            sections=SECTIONS,
-            most_steps=MOST,
-            part=sentences.suppressed_share(facts),
-            limit=limit_on_size(facts),
-            groups=sum(many for _, many in sizes),
-            grouped=sum(size * many for size, many in sizes),
-            smallest=sizes[0][0] if sizes else 0,
-            largest=sizes[-1][0] if sizes else 0,
-        )
+    return page(
+        "report.html.j2",
+        facts=facts,
+        pictures=_pictures(facts, work or Work()),
+        audit=audit_shown(facts.findings, facts.skipped_attacks),
+        sections=SECTIONS,
+        most_steps=MOST,
+        part=sentences.suppressed_share(facts),
+        limit=limit_on_size(facts),
+        groups=sum(many for _, many in sizes),
+        grouped=sum(size * many for size, many in sizes),
+        smallest=sizes[0][0] if sizes else 0,
+        largest=sizes[-1][0] if sizes else 0,
     )
 
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.published import Published, PublishedColumn
-from sfumato.bundle.recoding import one_marker, plain_cells
+from sfumato.bundle.recoding import one_marker
 from sfumato.collect.noisy_numbers import NoisyNumber
 from sfumato.collect.specification import Question, Specification
-from sfumato.data.table import Table, as_text
+from sfumato.data.table import Table, as_text, plain_cells
 from sfumato.describe.roles import Role
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance

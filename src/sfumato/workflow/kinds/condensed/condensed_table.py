@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.bundle.condensed_names import EPOCH
-from sfumato.bundle.recoding import one_marker, plain_cells
+from sfumato.bundle.recoding import one_marker
 from sfumato.data.kinds import infer_kind
-from sfumato.data.table import Kind, Table
+from sfumato.data.table import Kind, Table, plain_cells
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, PlanError, unknown_column

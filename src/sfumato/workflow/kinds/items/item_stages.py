@@ -7,9 +7,9 @@ from dataclasses import replace
 import polars as pl
 
 from sfumato.bundle.claims import Claim
-from sfumato.bundle.recoding import one_marker, plain_cells
+from sfumato.bundle.recoding import one_marker
 from sfumato.data.itemized import ItemColumn, written
-from sfumato.data.table import Table
+from sfumato.data.table import Table, plain_cells
 from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, ParameterError, PlanError

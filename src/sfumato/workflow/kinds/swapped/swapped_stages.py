@@ -13,8 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.bundle.published import Published, PublishedColumn
-from sfumato.bundle.recoding import one_marker, plain_cells
-from sfumato.data.table import Table
+from sfumato.bundle.recoding import one_marker
+from sfumato.data.table import Table, plain_cells
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
