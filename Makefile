@@ -1,10 +1,12 @@
 # `make demo` and `make test` are all that most people need. Each sets up .venv once, from locked versions: every file
-# that is installed has its digest in requirements/*.txt. Both install every extra, and compile the loops for paths ahead.
+# that is installed has its digest in requirements/*.txt. Both install every extra, and compile ahead.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --require-hashes --no-build-isolation
 OURSELVES := $(PIP) --no-deps --no-build-isolation -e .
+# What the first command would otherwise compile: modules, templates of pages, loops for paths and sets.
+AHEAD := $(BIN)/python -m compileall -q src && $(BIN)/python -m sfumato.report && $(BIN)/python -m sfumato.ground.kernels
 
 .PHONY: demo test test-quick test-full check bench wheel lock clean
 
@@ -45,14 +47,14 @@ bench: .venv/.ready-test
 .venv/.ready-core: pyproject.toml requirements/core.txt .venv/.ready-build
 	$(LOCKED) -r requirements/core.txt
 	$(OURSELVES)
-	$(BIN)/python -m sfumato.ground.kernels
+	$(AHEAD)
 	touch $@
 
 .venv/.ready-test: pyproject.toml requirements/test.txt requirements/apart.txt .venv/.ready-build
 	$(LOCKED) -r requirements/test.txt
 	$(LOCKED) --no-deps -r requirements/apart.txt
 	$(OURSELVES)
-	$(BIN)/python -m sfumato.ground.kernels
+	$(AHEAD)
 	touch $@ .venv/.ready-core
 
 # A browser for the tests of pages. Where none is there and none can be installed, these tests are skipped.

@@ -35,6 +35,21 @@ def test_importing_and_asking_for_help_load_nothing_heavy():
     assert len(helped) < 400
 
 
+def test_a_release_loads_its_own_algorithm_only(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 5)
+    (tmp_path / "p.toml").write_text(
+        "[input]\npath = 't.csv'\n[columns.a]\nrole = 'quasi'\nhierarchy = { kind = 'flat' }\n"
+        "[columns.b]\nrole = 'keep'\n[privacy]\nk_anonymity = 2\n[algorithm]\nname = 'mondrian'\n"
+    )
+    seen = loaded(
+        f"import sfumato as sf\nsf.release(sf.Plan.load({str(tmp_path / 'p.toml')!r})).write({str(tmp_path / 'o')!r})"
+    )
+    assert "sfumato.publish.mondrian.cutting" in seen
+    others = ("sfumato.publish.diffgen", "sfumato.publish.items", "sfumato.publish.local", "sfumato.collect")
+    assert not [name for name in seen if name.startswith(others)]
+    assert not seen & {"narwhals", "scipy", "numba", "opendp", "sklearn"}
+
+
 @pytest.mark.slow
 def test_the_tour(run, tmp_path: Path):
     done = run("demo", "-o", tmp_path / "tour", "--json")

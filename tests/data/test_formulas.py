@@ -74,3 +74,10 @@ def test_categories_and_nulls() -> None:
     frame = pl.DataFrame({"a": pl.Series(["=x", None, "y"], dtype=pl.Categorical)})
     assert escaped(frame)["a"].to_list() == ["'=x", None, "y"]
     assert "cells of 'a' as formulas" in told_formulas(formula_columns(frame))
+
+
+def test_encoded_columns_are_looked_at_by_their_distinct_texts():
+    texts = pl.Series("a", ["x", "=1+1", None, "x"])
+    for cells in (texts, texts.cast(pl.Categorical), texts.cast(pl.Enum(["x", "=1+1", "unused"]))):
+        assert formula_columns(cells.to_frame()) == ["a"]
+    assert formula_columns(pl.Series("a", ["x"], dtype=pl.Enum(["x", "=1+1"])).to_frame()) == []

@@ -114,7 +114,7 @@ def missed(name: str, folder: Path, *, every: bool = False) -> list[str]:
     """The changed paths that pass, though they are neither called stated nor listed here."""
     copy = folder / name
     shutil.copytree(BUNDLES / name, copy)
-    found = verify_written(copy, page=None)
+    found = verify_written(copy, None)
     metrics = {c.what.removeprefix("utility: ") for c in found.checks if c.what.startswith("utility: ")}
     kind = manifest(name)["kind"]
     wrong = []
@@ -131,7 +131,7 @@ def missed(name: str, folder: Path, *, every: bool = False) -> list[str]:
 def passes(folder: Path) -> bool:
     """Whether a bundle verifies; one that is refused does not."""
     try:
-        return verify_written(folder, page=None).holds
+        return verify_written(folder, None).holds
     except sf.SfumatoError:
         return False
 

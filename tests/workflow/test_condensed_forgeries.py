@@ -93,7 +93,7 @@ def test_every_value_of_a_manifest_changed_by_itself_is_noticed(output: str, tmp
         node[key] = _other(node[key])
         (folder / "manifest.json").write_text(dump(seal(content)))
         try:
-            noticed = not verify_written(folder, page=None).holds
+            noticed = not verify_written(folder, None).holds
         except sf.BundleError:
             noticed = True
         if not noticed and not any(fnmatchcase(path, one) for one in UNSEEN):

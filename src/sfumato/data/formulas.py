@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from sfumato.data.table import TEXTS
+from sfumato.data.table import ENCODED, TEXTS
 from sfumato.ground.errors import listed
 
 _MARK = "'"
@@ -51,7 +51,9 @@ def unescaped_text(text: str) -> str:
 def formula_columns(frame: pl.DataFrame) -> list[str]:
     """The columns with a name or a cell that a spreadsheet would run."""
     names = [name for name in frame.columns if is_formula(name) and not name.startswith(_MARK)]
-    cells = [one.name for one in _texts(frame) if bool((_formulas(one) & ~one.str.starts_with(_MARK)).any())]
+    distinct = [one.unique() if one.dtype in ENCODED else one for one in frame.iter_columns() if one.dtype in TEXTS]
+    texts = [one.cast(pl.String) for one in distinct]
+    cells = [one.name for one in texts if bool((_formulas(one) & ~one.str.starts_with(_MARK)).any())]
     return [name for name in frame.columns if name in (*names, *cells)]
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import polars as pl
-from narwhals.exceptions import NarwhalsError
 
 from sfumato.data.names import checked_names
 from sfumato.data.table import Table
 from sfumato.ground.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
 
 _ACCEPTED = "a pandas, polars (also lazy) or pyarrow frame, a DuckDB relation, or any other frame that narwhals knows"
 _FAULTS = (TypeError, ValueError, NotImplementedError, OverflowError, pl.exceptions.PolarsError)
@@ -41,6 +42,8 @@ def to_native(frame: pl.DataFrame, like: object) -> object:
     """
     if isinstance(like, Table | pl.DataFrame):
         return frame
+    import narwhals.stable.v2 as nw
+
     known = _known(like)
     if isinstance(known, nw.LazyFrame):
         return nw.from_native(frame).lazy(known.implementation).to_native()
@@ -49,6 +52,9 @@ def to_native(frame: pl.DataFrame, like: object) -> object:
 
 def _known(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     """The object under narwhals' common surface, or a refusal that says what is accepted."""
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import NarwhalsError
+
     try:
         found: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
     except NarwhalsError as fault:
@@ -60,11 +66,13 @@ def _known(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
 
 
 def _names(known: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[Any]:
-    return list(known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names())
+    return list(known.collect_schema().names())
 
 
 def _collected(known: nw.DataFrame[Any] | nw.LazyFrame[Any], *, where: str) -> pl.DataFrame:
     """The cells as a polars frame, or a refusal that names the first column that cannot become one."""
+    import narwhals.stable.v2 as nw
+
     if isinstance(known, nw.LazyFrame):
         return known.collect("polars").to_polars()
     try:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from sfumato.data.csv_files import MARKED, heading, usual_cells
@@ -24,6 +25,7 @@ LARGE = 2**25
 BLOCK = 2**24
 """How many bytes are looked at together."""
 _HEAD = 2**18
+_END = ord("\n")
 
 
 def packed_csv(
@@ -91,13 +93,12 @@ def _cells(block: bytes, dialect: Dialect, names: Sequence[str], *, header: bool
     """The cells of some lines; None if they are not plain."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
-    odd = b"\r" in block or b"\n\n" in block or block.startswith(b"\n")
-    if odd or (dialect.quote is not None and dialect.quote.encode() in block):
+    if b"\r" in block or (dialect.quote is not None and dialect.quote.encode() in block):
         return None
     if header:
         block = block[block.index(b"\n") + 1 :]
-    lines = block.count(b"\n") + (not block.endswith(b"\n"))
-    if block.count(dialect.delimiter.encode()) != lines * (len(names) - 1):
+    lines = _even_lines(block, dialect.delimiter, len(names))
+    if lines is None:
         return None
     try:
         found = pl.read_csv(
@@ -115,3 +116,14 @@ def _cells(block: bytes, dialect: Dialect, names: Sequence[str], *, header: bool
     texts = found.fill_null("").with_columns(pl.all().str.strip_chars()) if dialect.trim else found.fill_null("")
     longest = texts.select(pl.all().str.len_bytes().max()).max_horizontal()[0]
     return None if longest > MOST_FIELD else texts.with_columns(pl.all().cast(pl.Categorical))
+
+
+def _even_lines(block: bytes, delimiter: str, fields: int) -> int | None:
+    """How many lines there are; None if one is blank, or if they have not as many delimiters as so many fields need."""
+    seen = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(seen == _END)
+    lines = len(ends) + (not block.endswith(b"\n"))
+    mark = delimiter.encode()
+    many = np.count_nonzero(seen == mark[0]) if len(mark) == 1 else block.count(mark)
+    blank = block.startswith(b"\n") or bool((np.diff(ends) == 1).any())
+    return None if blank or many != lines * (fields - 1) else lines

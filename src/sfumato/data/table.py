@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast, get_args
 
@@ -15,10 +16,13 @@ from sfumato.ground.errors import DataError, unknown_column
 
 KINDS: tuple[str, ...] = get_args(Kind)
 Codes = NDArray[np.int32]
-TEXTS = (pl.String, pl.Categorical, pl.Enum)
+ENCODED = (pl.Categorical, pl.Enum)
+"""Types of cells that are numbers for texts."""
+TEXTS = (pl.String, *ENCODED)
 """Types of cells that are texts, written out or encoded."""
 
-__all__ = ["KINDS", "TEXTS", "Codes", "Column", "Kind", "Table", "as_text", "plain_cells"]
+__all__ = ["ENCODED", "KINDS", "TEXTS", "Codes", "Column", "Kind", "Table", "as_text", "categories", "places",
+           "plain_cells"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -114,15 +118,17 @@ class Table(Brief):
                 f"{self.source}, column {name!r}: cells of type {cells.dtype} are not supported; turn them into texts, "
                 "numbers or dates, or leave the column out"
             )
-        absent = self.is_missing(name)
-        texts, codes = _dictionary(cells.zip_with(~absent, pl.Series([None], dtype=cells.dtype)))
+        if cells.dtype in ENCODED:
+            texts, codes = categories(cells, self.missing)
+        else:
+            texts, codes = _dictionary(cells.zip_with(~self.is_missing(name), pl.Series([None], dtype=cells.dtype)))
         kind = kind or infer_kind(texts, cells.dtype)
         order = _order(name, texts, kind)
         rank = np.empty(len(texts) + 1, np.int32)
         rank[order] = np.arange(len(texts), dtype=np.int32)
         rank[-1] = len(texts)
         values = tuple(texts[i] for i in order)
-        missing = len(values) if bool(absent.any()) else None
+        missing = len(values) if bool((codes == len(texts)).any()) else None
         label = self.missing[0] if self.missing else ""
         return Column(
             name=name,
@@ -135,8 +141,6 @@ class Table(Brief):
 
 def _dictionary(cells: pl.Series) -> tuple[list[str], Codes]:
     """Distinct texts in any stable order, and each row's index into them (nulls get the index after the last)."""
-    if cells.dtype == pl.Categorical:
-        return _categories(cells)
     distinct = cells.drop_nulls().unique().sort()
     texts = as_text(distinct).to_list()
     named = cells.dtype == pl.String
@@ -144,13 +148,41 @@ def _dictionary(cells: pl.Series) -> tuple[list[str], Codes]:
     return texts, ranks.cast(pl.Int64).fill_null(len(texts)).to_numpy().astype(np.int32)
 
 
-def _categories(cells: pl.Series) -> tuple[list[str], Codes]:
-    """The same for cells that are encoded already: only the distinct ones are looked at."""
-    distinct = cells.drop_nulls().unique()
-    pairs = sorted(zip(distinct.cast(pl.String).to_list(), distinct.to_physical().to_list(), strict=True))
-    rank = np.full(max((place for _, place in pairs), default=-1) + 2, len(pairs), np.int32)
-    rank[[place for _, place in pairs]] = np.arange(len(pairs), dtype=np.int32)
-    return [text for text, _ in pairs], rank[cells.to_physical().fill_null(len(rank) - 1).to_numpy()]
+def categories(cells: pl.Series, missing: Collection[str]) -> tuple[list[str], Codes]:
+    """The distinct texts of encoded cells in order, without some, and each row's index into them.
+
+    A null and a text that is missing get the index after the last. Only distinct cells are looked at.
+    """
+    distinct = cells.unique().drop_nulls()
+    texts = distinct.cast(pl.String).to_list()
+    known = sorted(set(texts) - set(missing))
+    number = {text: code for code, text in enumerate(known)}
+    return known, _by_code(cells, distinct, [number.get(text, len(known)) for text in texts], len(known))
+
+
+def places(cells: pl.Series, known: Mapping[str, int]) -> Codes:
+    """The number that each cell's text has; -1 for a text without a number, and for a null.
+
+    >>> places(pl.Series(["b", None, "c"]), {"a": 0, "b": 1}).tolist()
+    [1, -1, -1]
+    """
+    distinct = cells.unique().drop_nulls()
+    numbers = [known.get(text, -1) for text in distinct.cast(pl.String)]
+    if cells.dtype in ENCODED:
+        return _by_code(cells, distinct, numbers, -1)
+    found = cells.replace_strict(distinct, pl.Series(numbers, dtype=pl.Int32), default=-1, return_dtype=pl.Int32)
+    return np.asarray(found.to_numpy(), np.int32)
+
+
+def _by_code(cells: pl.Series, distinct: pl.Series, numbers: Sequence[int], absent: int) -> Codes:
+    """The number of each encoded cell, given those of the distinct ones; nulls get ``absent``."""
+    codes = distinct.to_physical().cast(pl.Int64).to_numpy()
+    of_code = np.full(int(codes.max(initial=-1)) + 2, absent, np.int32)
+    of_code[codes] = numbers
+    found = cells.to_physical()
+    if found.null_count():
+        found = found.cast(pl.Int64).fill_null(len(of_code) - 1)
+    return np.asarray(of_code[found.to_numpy()], np.int32)
 
 
 def has_text(dtype: pl.DataType) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.table import TEXTS
+from sfumato.data.table import ENCODED, categories
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.ground.arguments import at_least
@@ -109,7 +109,10 @@ def unchanged(roles: Mapping[str, Role]) -> dict[str, Role]:
 
 def _counts(cells: pl.Series, holes: list[str]) -> NDArray[np.int64]:
     """The rows of each value."""
+    if cells.dtype in ENCODED:
+        known, codes = categories(cells, holes)
+        return np.bincount(codes, minlength=len(known)).astype(np.int64)[: len(known)]
     counts = cells.drop_nulls().to_frame("cell").group_by("cell").len("rows")
-    if cells.dtype in TEXTS and holes:
+    if cells.dtype == pl.String and holes:
         counts = counts.filter(~counts["cell"].cast(pl.String).is_in(holes))
     return counts["rows"].to_numpy().astype(np.int64)

@@ -43,13 +43,12 @@ def most_left(counts: Counts, reference: Shares, reach: float) -> Shares:
     >>> most_left(np.array([[6, 2], [4, 0]]), np.array([0.5, 0.5]), 0.1).round(4).tolist()
     [5.0, 0.0]
     """
-    held = counts.astype(np.float64)
-    x = 1.0 / np.maximum(held.sum(axis=1), 1)
+    held, one = counts.astype(np.float64), np.ones(counts.shape[1])
+    x = 1.0 / np.maximum(held @ one, 1)
     for _ in range(_STEPS):
         lack = reference - held * x[:, None]
-        lacking = lack > 0
-        over = np.einsum("ij,ij->i", lack, lacking) - reach
-        slope = np.einsum("ij,ij->i", held, lacking)
+        over = np.maximum(lack, 0.0) @ one - reach
+        slope = (held * (lack > 0)) @ one
         step = np.full(len(x), _NOTHING)
         np.divide(over, slope, out=step, where=slope > 0)
         x = np.where(over > 0, np.minimum(x + step, _NOTHING), x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class _CellMetric:
         sizes, keys = view.classes.sizes, view.classes.keys
         per_row = np.zeros(len(sizes))
         for codes, ruler in zip(keys, view.rulers, strict=True):
-            per_row += self.cost(ruler)[codes]
+            per_row += _costs(self, ruler)[codes]
         per_row /= max(len(keys), 1)
         rows = max(int(sizes.sum()), 1)
         floor = float(sizes @ per_row) / rows
@@ -49,6 +50,12 @@ class _CellMetric:
             / len(hierarchies)
             for h, count in zip(hierarchies, counts, strict=True)
         ]
+
+
+@lru_cache(maxsize=256)
+def _costs(metric: _CellMetric, ruler: Ruler) -> Reals:
+    """What each label costs; a search asks for the labels of a level at every node that has it."""
+    return metric.cost(ruler)
 
 
 def _average(cost: Reals, hierarchy: Hierarchy, level: int, counts: NDArray[np.int64]) -> float:

@@ -38,6 +38,8 @@ class Reader:
     """What a manifest says about its plan, held against what can be planned."""
     page: Page | None
     """The report that a manifest and its tables give; None for a trial that has none."""
+    tables: Callable[[Path, Mapping[str, Any]], Mapping[str, Table]]
+    """The tables of a bundle, read from its files: ``tables_of``, or those that whoever wrote it has just read."""
     card: Card | None = None
     """Of whoever must have signed."""
 
@@ -75,7 +77,7 @@ def _checks(folder: Path, manifest: dict[str, Any], reader: Reader, signature: S
     if signature.checked:
         yield Check(what="signature", holds=signature.holds, detail=signature.told)
     yield same("bytes of the data file", sha256(path), data["sha256"])
-    held, tables = True, tables_of(folder, manifest)
+    held, tables = True, reader.tables(folder, manifest)
     for one in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, tables)):
         held = held and (isinstance(one, Remark) or one.holds)
         yield one

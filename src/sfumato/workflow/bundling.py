@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -17,6 +18,7 @@ from sfumato.bundle.staging import MANIFEST, REPORT, refuse_existing, sha256
 from sfumato.data.files import rendered
 from sfumato.data.formulas import escaped, formula_columns, told_formulas
 from sfumato.data.table import Table, plain_cells
+from sfumato.ground.brief import Brief
 from sfumato.ground.errors import BundleError, PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.verifying import tables_of
@@ -26,6 +28,16 @@ if TYPE_CHECKING:
     from sfumato.workflow.kinds.kind import Kind
     from sfumato.workflow.plan.plan import Plan
     from sfumato.workflow.released import Release
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Written(Brief):
+    """What was made from the bytes of a bundle's data files."""
+
+    page: str
+    """The report."""
+    tables: Mapping[str, Table]
+    """The tables as they were read back."""
 
 
 def write_data(made: Release, folder: Path) -> dict[str, Any]:
@@ -47,12 +59,13 @@ def formula_notes(made: Release) -> list[str]:
     return [told_formulas(risky)] if risky else []
 
 
-def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> str:
-    """Make the report from the manifest and from the bytes of the data files, write it, and return it."""
-    page = kind.public_page(body, tables_of(folder, body), work)
+def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> Written:
+    """Make the report from the manifest and from the bytes of the data files, write it, and return both."""
+    tables = tables_of(folder, body)
+    page = kind.public_page(body, tables, work)
     (folder / REPORT).write_text(page, encoding="utf-8")
     body["report"] = {"file": REPORT, "sha256": sha256(folder / REPORT)}
-    return page
+    return Written(page=page, tables=tables)
 
 
 def write_manifest(folder: Path, body: Mapping[str, Any]) -> None:

@@ -13,7 +13,8 @@ from sfumato.bundle.staging import MANIFEST
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
-from sfumato.verification.verifying import Reader, verify_bundle
+from sfumato.verification.verifying import Reader, tables_of, verify_bundle
+from sfumato.workflow.bundling import Written
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.plan.plan import Plan
@@ -46,15 +47,24 @@ def verify_again(
     return replace(found, checks=(*found.checks, *more), stated=())
 
 
-def verify_written(folder: Path, *, page: str | None, card: Card | None = None) -> Verification:
-    """The same for a bundle that was just written, with the page that was made from its bytes; None: it has none."""
-    return _verified(folder, None if page is None else lambda *_: page, card)
+def verify_written(folder: Path, read_back: Written | None, card: Card | None = None) -> Verification:
+    """The same for a bundle that was just written, with what was made from its bytes; None: it has no report.
+
+    The files are still those whose bytes were read back: their digests are compared.
+    """
+    if read_back is None:
+        return _verified(folder, None, card)
+    return _verified(folder, lambda *_: read_back.page, card, lambda *_: read_back.tables)
 
 
-def _verified(folder: Path, page: Any, card: Card | None) -> Verification:
+def _verified(folder: Path, page: Any, card: Card | None, tables: Any = tables_of) -> Verification:
     catalog()
-    reader = Reader(checks=lambda manifest: kind_stated(manifest).checks, plan=plan_checks, page=page, card=card)
-    return verify_bundle(folder, reader)
+    return verify_bundle(
+        folder,
+        Reader(
+            checks=lambda manifest: kind_stated(manifest).checks, plan=plan_checks, page=page, tables=tables, card=card
+        ),
+    )
 
 
 def _page(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> str:

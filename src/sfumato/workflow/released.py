@@ -93,7 +93,7 @@ class Release:
         from sfumato.workflow.checking import verify_written
 
         write_manifest(folder, write_data(self, folder))
-        return verify_written(folder, page=None)
+        return verify_written(folder, None)
 
     def report(self, *, inside: bool = False, work: Work | None = None) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""

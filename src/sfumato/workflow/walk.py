@@ -92,14 +92,14 @@ def write(
         with work.stage("write"):
             body = write_data(made, inner)
         with work.stage("report"):
-            page = write_report(made.kind, inner, body, work)
+            read_back = write_report(made.kind, inner, body, work)
             write_manifest(inner, body)
             if signer is not None:
                 sign(inner, signer)
             if inside is not None:
                 page_of(inner).write_text(made.report(inside=True, work=work), encoding="utf-8")
         with work.stage("verify"):
-            checked = verify_written(inner, page=page, card=None if signer is None else signer.card)
+            checked = verify_written(inner, read_back, card=None if signer is None else signer.card)
         if not checked.holds:
             wrong = next(check for check in checked.checks if not check.holds)
             raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")

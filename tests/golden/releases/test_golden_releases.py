@@ -34,7 +34,7 @@ def test_there_are_forty_plans_and_all_golden_files():
 
 @pytest.mark.parametrize("name", PLANS)
 def test_a_kept_bundle_verifies(name: str):
-    found = verify_written(BUNDLES / name, page=None)  # its page is one of its day
+    found = verify_written(BUNDLES / name, None)  # its page is one of its day
     assert found.holds, [check for check in found.checks if not check.holds]
     assert (name in FULL_BUNDLES) == (BUNDLES / name / "report.html").exists()
 

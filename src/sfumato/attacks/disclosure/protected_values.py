@@ -151,7 +151,8 @@ class ProtectedValues:
         if self.quasi or self.l is None or self.l >= len(columns):
             yield tuple(columns.index(name) for name in self.quasi or columns), every
         elif self.choice == "worst":
-            for known in telling(count, people[:2000], self.l):
+            some = people[:2000]
+            for known in telling(count, some, self.l, count.subject.coded(some)):
                 yield known, every
         else:
             rng = chance.generator()

@@ -110,15 +110,20 @@ class Counted:
         codes = own.join(lookup, on="value", how="left", maintain_order="left")["code"]
         return codes.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
 
-    def posterior(self, people: pl.DataFrame, known: Sequence[int] | None = None) -> Posterior:
-        """What the rows tell that fit people in the known quasi-identifiers (all where nothing is said)."""
+    def posterior(
+        self, people: pl.DataFrame, known: Sequence[int] | None = None, coded: Codes | None = None
+    ) -> Posterior:
+        """What the rows tell that fit people in the known quasi-identifiers, or in all of them.
+
+        Whoever asks about the same people many times hands in their codes, ``subject.coded(people)``.
+        """
         places = range(len(self.subject.quasi)) if known is None else known
         keys = [str(place) for place in places]
         rows = self.rows.group_by(*keys, "value").agg(pl.col("weight").sum()).sort(*keys, "value")
         labels = np.stack([rows[key].to_numpy() for key in keys]).astype(np.int32)
         new = np.concatenate([np.ones(min(rows.height, 1), np.bool_), (labels[:, 1:] != labels[:, :-1]).any(axis=0)])
         starts = np.append(np.flatnonzero(new), rows.height)
-        codes = self.subject.coded(people)[list(places)]
+        codes = (self.subject.coded(people) if coded is None else coded)[list(places)]
         first, of_person = alike(codes)
         cells = codes[:, first]
         cell, place = fitting(labels[:, new], [covers_of(self.subject, one) for one in places], cells)
@@ -152,20 +157,18 @@ def counted(subject: Subject, column: str | None) -> Counted:
     """Count a release; where the sensitive column is published apart, a row has each value of its group in part."""
     keys = [str(place) for place in range(len(subject.quasi))]
     apart = column is not None and column not in subject.release.columns
-    value = pl.lit("") if column is None else pl.col(str(subject.group) if apart else column)
-    rows = subject.release.select(
-        *(
-            pl.col(name)
-            .cast(pl.String)
-            .fill_null("")
-            .cast(pl.Enum(subject.coverage[name].labels))
-            .to_physical()
-            .alias(key)
-            for key, name in zip(keys, subject.quasi, strict=True)
-        ),
-        text=value.cast(pl.String).fill_null(""),
+    labels, sizes, of_row = subject.classes
+    if column is None:
+        rows = pl.DataFrame({"class": np.arange(len(sizes)), "weight": sizes.astype(np.float64)})
+        rows = rows.with_columns(text=pl.lit(""))
+    else:
+        shown = pl.DataFrame({"class": of_row, "text": subject.release[str(subject.group) if apart else column]})
+        rows = shown.group_by("class", "text").agg(weight=pl.len().cast(pl.Float64))
+        rows = rows.with_columns(text=pl.col("text").cast(pl.String).fill_null(""))
+    of_class = rows["class"].to_numpy()
+    rows = rows.select(
+        "text", "weight", *(pl.Series(key, row[of_class]) for key, row in zip(keys, labels, strict=True))
     )
-    rows = rows.group_by(*keys, "text").agg(weight=pl.len().cast(pl.Float64))
     if apart:
         rows = rows.join(_apart(subject), left_on="text", right_on="group", how="inner").select(
             *keys, pl.col("value").alias("text"), weight=pl.col("weight") * pl.col("share")

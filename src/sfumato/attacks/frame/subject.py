@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.frame.promises import READERS, Promise, Reader, promises
+from sfumato.data.table import places
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError, listed
@@ -133,14 +134,11 @@ class Subject(Brief):
 
     def coded(self, people: pl.DataFrame) -> Codes:
         """People's values by quasi-identifier; -1 for a value that no meaning knows."""
-        rows = []
-        for name in self.quasi:
-            place = {value: code for code, value in enumerate(self.coverage[name].values)}
-            texts = people[name].cast(pl.String)
-            distinct = texts.unique()
-            codes = pl.Series([place.get(value, -1) for value in distinct], dtype=pl.Int32)
-            rows.append(texts.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy())
-        return np.stack(rows).astype(np.int32) if rows else np.zeros((0, people.height), np.int32)
+        rows = [
+            places(people[name], {value: code for code, value in enumerate(self.coverage[name].values)})
+            for name in self.quasi
+        ]
+        return np.stack(rows) if rows else np.zeros((0, people.height), np.int32)
 
     def fitting(self, person: Codes, known: Sequence[int] | None = None) -> Mask:
         """Which classes fit one person's values, in the columns that are known (all where nothing is said)."""
@@ -198,11 +196,12 @@ def alike(rows: Codes | Ints) -> tuple[Ints, Ints]:
 
 
 def _encoded(cells: pl.Series, labels: tuple[str, ...], name: str) -> Codes:
-    texts = cells.cast(pl.String).fill_null("")
-    unknown = sorted(set(texts.unique()) - set(labels))
-    if unknown:
-        raise ParameterError(f"meanings of {name!r} must cover every released label; {unknown[0]!r} is missing")
-    return texts.cast(pl.Enum(list(labels))).to_physical().to_numpy().astype(np.int32)
+    texts = cells.cast(pl.String).fill_null("") if cells.null_count() else cells
+    codes = places(texts, {label: code for code, label in enumerate(labels)})
+    if (codes < 0).any():
+        unknown = min(set(texts.unique().cast(pl.String)) - set(labels))
+        raise ParameterError(f"meanings of {name!r} must cover every released label; {unknown!r} is missing")
+    return codes
 
 
 def _stars(subject: Subject, column: int) -> Mask:

@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import chosen, mean, most_frequent, unfit
 from sfumato.attacks.frame.posterior import Counted, Reals, counted
-from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.subject import Codes, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least, one_of, text
 from sfumato.ground.chance import Chance
@@ -116,11 +116,11 @@ class LkcAdversary:
 
     def _known(self, count: Counted, people: pl.DataFrame, chance: Chance) -> Reals:
         """By person: how many rows fit, the largest share of a watched value, and whether her own value is named."""
-        known = min(self.l, len(count.subject.quasi))
+        known, coded = min(self.l, len(count.subject.quasi)), count.subject.coded(people)
         found = np.zeros((3, people.height))
         if self.choice == "worst":
-            for columns in telling(count, people, known):
-                asked = self._asked(count, people, columns)
+            for columns in telling(count, people, known, coded):
+                asked = self._asked(count, people, columns, coded)
                 better = (asked[0] > 0) & ((found[0] == 0) | (asked[0] < found[0]))
                 sure = np.maximum(asked[1], found[1])
                 found = np.where(better, asked, found)
@@ -131,12 +131,12 @@ class LkcAdversary:
         own = rng.integers(len(drawn), size=people.height)
         for place, columns in enumerate(drawn):
             who = np.flatnonzero(own == place)
-            found[:, who] = self._asked(count, people[who], columns)
+            found[:, who] = self._asked(count, people[who], columns, coded[:, who])
         return found
 
-    def _asked(self, count: Counted, people: pl.DataFrame, columns: Sequence[int]) -> Reals:
-        """What these columns tell about these people."""
-        posterior = count.posterior(people, columns)
+    def _asked(self, count: Counted, people: pl.DataFrame, columns: Sequence[int], coded: Codes) -> Reals:
+        """What these columns tell about these people, whose codes are given."""
+        posterior = count.posterior(people, columns, coded)
         watched = np.isin(posterior.code, [at for at, value in enumerate(posterior.values) if value in self.values])
         share = np.where(watched, posterior.share, 0.0) if self.values else posterior.share
         own = count.truth(people) if count.column in (None, *people.columns) else np.full(people.height, -1)
@@ -151,11 +151,11 @@ def choices(rng: np.random.Generator, quasi: int, known: int) -> list[tuple[int,
     return sorted({tuple(sorted(rng.permutation(quasi)[:known].tolist())) for _ in range(MOST)})
 
 
-def telling(count: Counted, people: pl.DataFrame, known: int) -> Iterator[tuple[int, ...]]:
+def telling(count: Counted, people: pl.DataFrame, known: int, coded: Codes) -> Iterator[tuple[int, ...]]:
     """All choices of so many columns, or of as many of the most telling columns as there is time for."""
     columns = list(range(len(count.subject.quasi)))
     if comb(len(columns), known) > MOST:
-        alone = [count.posterior(people, (column,)) for column in columns]
+        alone = [count.posterior(people, (column,), coded) for column in columns]
         rows = [mean(1 / np.maximum(posterior.per_person(posterior.rows), 1)) for posterior in alone]
         order = np.argsort([-one for one in rows], kind="stable")
         many = max(n for n in range(known, len(columns) + 1) if comb(n, known) <= MOST)

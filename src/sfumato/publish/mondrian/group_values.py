@@ -110,9 +110,12 @@ def _counted(keys: Ids, sizes: Ids, space: int, *, numbers: bool = True) -> tupl
     """The distinct keys in ascending order, the place of each key among them if asked for, and the rows of each."""
     if space <= 8 * len(keys) + _ROOM:
         rows = np.bincount(keys, sizes, space)
-        found = np.flatnonzero(rows)
-        place = (np.cumsum(rows > 0) - 1)[keys] if numbers else keys[:0]
-        return found, place, rows[found].astype(np.int64)
+        found = np.flatnonzero(rows > 0)
+        if not numbers:
+            return found, keys[:0], rows[found].astype(np.int64)
+        number = np.empty(space, np.int64)
+        number[found] = np.arange(len(found))
+        return found, number[keys], rows[found].astype(np.int64)
     found, place = np.unique(keys, return_inverse=True)
     return found, place.reshape(-1), total(place.reshape(-1), sizes, len(found))
 

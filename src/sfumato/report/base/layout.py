@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.attacks.frame.trials import Finding
@@ -42,8 +43,11 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    from sfumato.report.base.template_cache import TemplateCache
+
     made = Environment(
         loader=PackageLoader("sfumato.report", "templates"),
+        bytecode_cache=TemplateCache(Path(__file__).parents[1] / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

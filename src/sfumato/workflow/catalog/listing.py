@@ -12,7 +12,7 @@ def model_rows() -> list[list[str]]:
 
 def algorithm_rows() -> list[list[str]]:
     """Algorithm, what it does."""
-    return [[name, first_line(part.run)] for name, part in catalog().algorithms.items()]
+    return [[name, first_line(part.found)] for name, part in catalog().algorithms.items()]
 
 
 def metric_rows() -> list[list[str]]:

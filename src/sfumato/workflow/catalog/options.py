@@ -31,17 +31,17 @@ def configured(
             every = (*known, *beside)
             hint, all_known = nearest(key, every), listed(every, most=20)
             raise PlanError(f"algorithm.{key}: unknown key{hint} Known here, with {part.name}: {all_known}")
-    if not isinstance(part.run, type):
-        return part.run
-    for one in fields(part.run):
+    if not isinstance(part.found, type):
+        return part.found
+    for one in fields(part.found):
         if one.default is MISSING and one.default_factory is MISSING and one.name not in {*set_elsewhere, *options}:
             raise PlanError(f"algorithm.{one.name} is missing; {part.name} needs it")
     try:
-        return part.run(**set_elsewhere, **options)
+        return part.found(**set_elsewhere, **options)
     except ParameterError as error:
         raise PlanError(f"algorithm.{error}") from error
 
 
 def option_names(part: AlgorithmPart) -> tuple[str, ...]:
     """The options of an algorithm; a plain function has none."""
-    return tuple(one.name for one in fields(part.run)) if isinstance(part.run, type) else ()
+    return tuple(one.name for one in fields(part.found)) if isinstance(part.found, type) else ()

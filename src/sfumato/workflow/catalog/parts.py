@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
 from sfumato.attacks.frame.promises import Reader, nothing
@@ -42,6 +43,16 @@ class Context:
 
 Builder = Callable[[Any, str, Context], Sequence[Any]]
 """From what a plan says under a key, and the key's path, to models."""
+
+
+def imported(place: str) -> Any:
+    """What stands at a place, ``module:name``, as entry points write it.
+
+    >>> imported("math:comb")(5, 2)
+    10
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +96,7 @@ class AlgorithmPart:
     name: str
     """As the plan names it."""
     run: Any
-    """A function, or a record of options that can be called."""
+    """A function, or a record of options that can be called; or where one is found when it is asked for."""
     solves: str = "table"
     """The kind of release that it makes."""
     anytime: bool = False
@@ -94,6 +105,11 @@ class AlgorithmPart:
     """What the source of counts must offer: the full joint of all columns, whole numbers, single rows."""
     people: bool = False
     """Whether it leaves all judging to ``judge``, so that it can count people who have several rows."""
+
+    @property
+    def found(self) -> Any:
+        """The function or record itself; imported now if only its place was given."""
+        return imported(self.run) if isinstance(self.run, str) else self.run
 
 
 class Attack(Protocol):

@@ -96,9 +96,9 @@ def algorithm_tree(asked: Any) -> AlgorithmPlan:
     from sfumato.workflow.catalog.lookup import catalog
 
     for name, part in catalog().algorithms.items():
-        if asked is part.run:
+        if asked is part.found:
             return AlgorithmPlan(name=name)
-        if isinstance(part.run, type) and is_dataclass(asked) and isinstance(asked, part.run):
+        if isinstance(part.found, type) and is_dataclass(asked) and isinstance(asked, part.found):
             said = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked) if _differs(asked, one)}
             return AlgorithmPlan(
                 name=name, options={key: value for key, value in said.items() if key not in ("epsilon", "rho")}
