@@ -75,7 +75,8 @@ class Wanted:
             columns.append(column)
             if odd is not None and (fault is None or odd.row < fault.row):
                 fault = odd
-        _refuse_none(columns)
+        if fault is None:
+            _refuse_none(columns)
         return replace(texts, columns=tuple(columns)), fault
 
     def _column(self, name: str, cells: pl.Series) -> tuple[StreamColumn, Fault | None]:
@@ -96,12 +97,11 @@ class Wanted:
 
 def _nearly_numbers(name: str, cells: pl.Series, there: pl.Series) -> Fault | None:
     """A column that nobody declared and of which most records have numbers: the first that has none is a fault."""
-    numbers = there.cast(pl.Float64, strict=False)
-    if len(there) == 0 or 2 * (len(there) - numbers.null_count()) <= len(there):
+    good = [text for text in there.unique().to_list() if is_readable(text, "real")]
+    numbers = there.is_in(good)
+    if not good or 2 * int(numbers.sum()) <= len(there):
         return None
-    odd = next((text for text in there.to_list() if not is_readable(text, "real")), None)
-    if odd is None:
-        return None
+    odd = there.filter(~numbers)[0]
     row = int((cells == odd).arg_true()[0])
     told = (
         f"column {name!r} has {odd!r}, and most records have a number there; declare its type: "

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sfumato.group.keys import Ids
 from sfumato.publish.condensation.moments import Moments, Points
 
-_AT_ONCE = 2**17
-"""About how many distances are laid out at once."""
+_AT_ONCE = 2**18
+"""A matrix product of no more multiplications than this is done by one thread: waiting for others costs more."""
 Divide = Callable[[Ids, Ids, Ids], None]
 """Told of every split: the groups, how many records of each stay, and the numbers of the new groups for the rest."""
 
@@ -150,7 +150,7 @@ def nearest_centres(points: Points, centres: Points) -> Ids:
     sides = np.concatenate([-2 * around, (around * around).sum(axis=1)[:, None]], axis=1).T.copy()
     rows = np.concatenate([points - middle, np.ones((len(points), 1))], axis=1)
     found = np.empty(len(points), np.int64)
-    step = max(_AT_ONCE // max(len(centres), 1), 16)
+    step = max(_AT_ONCE // sides.size, 1)
     room: NDArray[np.float64] = np.empty((min(step, len(points)), len(centres)))
     for start in range(0, len(points), step):
         part = rows[start : start + step]

@@ -123,7 +123,9 @@ def opened_state(folder: Path, public: Path) -> Iterator[StateFolder]:
         folder.chmod(0o700)
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise BundleError(f"{folder} and {public} must be folders that can be written: {error.strerror}") from error
+        raise BundleError(
+            f"{folder} or {public} cannot be written: {error.strerror}; name folders that can be"
+        ) from error
     try:
         if sys.platform != "win32":
             try:

@@ -61,8 +61,6 @@ class StreamKeeper:
             raise BundleError(f"this stream comes from {state.progress.source}, not from {source}; go on as it began")
         if not state.add_up():
             raise BundleError(f"{place}: its counts do not add up; restore it from a copy, or begin anew")
-        if state.progress.finished:
-            raise BundleError(f"{self.folder.public}: this stream has ended; begin a new one with another -o")
         return state
 
     def take(self, reading: Reading, frame: pl.DataFrame, data: bytes) -> None:

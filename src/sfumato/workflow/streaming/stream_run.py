@@ -59,6 +59,8 @@ class StreamRun:
         """Read what there is, or whatever comes; at the end, if it is one, publish what can be published."""
         try:
             self._go_on(after)
+            if self.keeper.progress.finished:
+                return self._ended()
             while self._step() or self._fill(follow=follow):
                 pass
             if finish:
@@ -71,6 +73,15 @@ class StreamRun:
             raise
         self.keeper.save(self._tail())
         return Told.of(self.keeper.state, self.buffer.lines)
+
+    def _ended(self) -> Told:
+        """Nothing more can be read of a stream that has ended; lines that came later are refused."""
+        if self._fill(follow=False) and self.buffer.lines:
+            raise DataError(
+                f"{self.source.where}: this stream has ended after {self.keeper.progress.records:,} records, and there "
+                "are lines after them; begin a new stream with another -o. Nothing was read"
+            )
+        return Told.of(self.keeper.state)
 
     def _go_on(self, after: int) -> None:
         """Read the header, and go to the first record that was not read before."""
@@ -90,8 +101,8 @@ class StreamRun:
         elif after != one.records:
             raise DataError(
                 f"standard input is said to begin after record {after:,}, and {one.records:,} records are "
-                f"acknowledged: begin with record {one.records + 1:,} (--after {one.records}), or send everything again "
-                "without --after. Nothing was read"
+                f"acknowledged: begin with record {one.records + 1:,} (--after {one.records}), or send everything "
+                "again without --after. Nothing was read"
             )
 
     def _same_header(self) -> None:
@@ -110,8 +121,9 @@ class StreamRun:
     def _skip(self) -> None:
         """Pass over records that were sent before; they must be the same."""
         one, digest = self.keeper.progress, NO_DIGEST
-        for _ in range(one.records // self.stream.block):
-            while self.buffer.lines < self.stream.block:
+        for start in range(0, one.records, self.stream.block):
+            many = min(self.stream.block, one.records - start)
+            while self.buffer.lines < many:
                 more = self.source.more()
                 if not more:
                     raise DataError(
@@ -119,7 +131,7 @@ class StreamRun:
                         f"all again, or go on after them with --after {one.records}. Nothing was read"
                     )
                 self.buffer.put(more)
-            digest = chained(digest, self.buffer.take(self.stream.block).data)
+            digest = chained(digest, self.buffer.take(many).data)
         if digest != one.digest:
             raise DataError(
                 f"standard input: the first {one.records:,} records are not those that were acknowledged; send the "
