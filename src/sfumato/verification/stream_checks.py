@@ -64,17 +64,21 @@ def _told(one: Verification) -> Check:
 
 def _chain(manifests: list[dict[str, Any]], numbers: list[int]) -> Iterable[Check]:
     """Numbers without a gap, one stream, one plan, each naming the one before, and no more records than came."""
-    parts: list[Mapping[str, Any]] = [one.get("stream", {}) for one in manifests]
-    yield same("numbers of the batches", [one.get("batch") for one in parts], list(range(1, len(parts) + 1)))
-    yield same("names of the batches", numbers, [one.get("batch") for one in parts])
+    strangers = [number for number, one in zip(numbers, manifests, strict=True) if "stream" not in one]
+    yield same("bundles that are no batch of a stream", strangers, [])
+    if strangers:
+        return
+    parts: list[Mapping[str, Any]] = [one["stream"] for one in manifests]
+    yield same("numbers of the batches", [one["batch"] for one in parts], list(range(1, len(parts) + 1)))
+    yield same("names of the batches", numbers, [one["batch"] for one in parts])
     seals = [None, *(one["sha256"] for one in manifests)]
-    broken = [number for number, one, seal in zip(numbers, parts, seals, strict=False) if one.get("before") != seal]
+    broken = [number for number, one, seal in zip(numbers, parts, seals, strict=False) if one["before"] != seal]
     detail = f"batch {broken[0]} does not follow the one before it" if broken else "each names the seal before it"
     yield Check(what="chain of the batches", holds=not broken, detail=detail)
-    several = [key for key in _SAME if len({str(one.get(key)) for one in parts}) > 1]
+    several = [key for key in _SAME if len({str(one[key]) for one in parts}) > 1]
     yield same("what differs between batches of one stream", several, [])
     yield same("one plan for all batches", all(one["plan"] == manifests[0]["plan"] for one in manifests), True)
-    early = [number for number, one in zip(numbers[:-1], parts[:-1], strict=True) if one.get("last")]
+    early = [number for number, one in zip(numbers[:-1], parts[:-1], strict=True) if one["last"]]
     yield same("batches after the last one", early, [])
     yield from _came(manifests, parts)
 
@@ -85,9 +89,9 @@ def _came(manifests: list[dict[str, Any]], parts: list[Mapping[str, Any]]) -> It
     for one, part in zip(manifests, parts, strict=True):
         stated = one["recoding"]
         shown += sum(int(size) * int(many) for size, many in stated["sizes"]) + int(stated.get("left_out", 0))
-        much += [part.get("batch")] * (shown > int(part.get("read", 0)))
+        much += [part["batch"]] * (shown > part["read"])
     yield same("batches that show more records than had come", much, [])
-    read = [int(one.get("read", 0)) for one in parts]
-    odd = [one.get("batch") for one in parts if not one.get("last") and int(one.get("read", 0)) % int(one["every"])]
+    read = [one["read"] for one in parts]
+    odd = [one["batch"] for one in parts if not one["last"] and one["read"] % one["every"]]
     yield same("batches at another place than the stream is cut", odd, [])
     yield same("records that had come, batch by batch", read, sorted(set(read)))
