@@ -127,6 +127,24 @@ def test_records_with_missing_values_are_left_out_or_refused(marks: tuple[str, .
     assert frame["w"].to_list() == ["?", "x"]
 
 
+@pytest.mark.parametrize("line", ["2026-13-01,1\n", "soon,1\n"])
+def test_a_text_that_is_no_date_is_not_missing(line: str):
+    columns = (StreamColumn(name="d", kind="date", decimals=0), StreamColumn(name="n", kind="integer", decimals=0))
+    read = reading(names=("d", "n"), columns=columns, missing=("?",), drop=True)
+    frame, fault = read.read(of("2026-01-01,1\n?,1\n,1\n" + line))
+    assert fault is not None
+    assert (frame.height, fault.row) == (3, 3)
+    assert "a date such as" in fault.told
+    assert read.records(frame)[1] == 2
+
+
+def test_a_bad_number_beside_a_missing_one_is_a_fault_either_way():
+    for text in ("1,inf,a\n1,inf,b\n?,inf,c\n", '"?",inf,c\n'):
+        _, fault = reading(missing=("?",), drop=True).read(of(text))
+        assert fault is not None
+        assert fault.row == 0
+
+
 def test_what_columns_are_is_found_from_the_first_block():
     lines = of("1;2.25;2026-01-31;007;a\n2;3.5;2026-02-01;010;b\n")
     published = dict.fromkeys(("whole", "real", "day", "code", "word"))

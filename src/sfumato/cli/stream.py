@@ -14,30 +14,29 @@ if TYPE_CHECKING:
     from sfumato.workflow.streaming.stream_run import Told
 
 
+Input = Annotated[str | None, typer.Option("--input", help="A CSV file that may grow, or - for standard input.")]
+Finish = Annotated[
+    bool | None,
+    typer.Option(
+        "--finish/--no-finish",
+        help="Whether the stream ends with its last line; by default standard input does, and a file does not.",
+    ),
+]
+After = Annotated[int, typer.Option("--after", help="Standard input begins after this acknowledged record.", min=0)]
+Set = Annotated[list[str] | None, typer.Option("--set", help="Change a key of the plan: --set stream.batch=20000")]
+Sign = Annotated[Path | None, typer.Option("--sign", help="Sign every batch with this key (`sfumato key new`).")]
+
+
 def stream(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
-    data: Annotated[
-        str | None, typer.Option("--input", help="A CSV file that may grow, or - for standard input.")
-    ] = None,
+    data: Input = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder of the batches.")] = Path("stream"),
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more at the end of the file.")] = False,
-    finish: Annotated[
-        bool | None,
-        typer.Option(
-            "--finish/--no-finish",
-            help="Whether the stream ends with its last line; by default standard input does, and a file does not.",
-        ),
-    ] = None,
-    after: Annotated[
-        int, typer.Option("--after", help="Standard input begins after this acknowledged record.", min=0)
-    ] = 0,
+    finish: Finish = None,
+    after: After = 0,
     status: Annotated[bool, typer.Option("--status", help="Only tell how far the stream is.")] = False,
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a key of the plan: --set stream.batch=20000")
-    ] = None,
-    sign: Annotated[
-        Path | None, typer.Option("--sign", help="Sign every batch with this key (`sfumato key new`).")
-    ] = None,
+    changes: Set = None,
+    sign: Sign = None,
     as_json: Json = False,
 ) -> None:
     """Condense records as they come: batches of drawn records, each a verified bundle; it goes on where it stopped."""
@@ -56,17 +55,10 @@ def stream(
         raise PlanError("--follow waits for more lines of a file; it goes with neither --finish nor standard input")
     if after and source != "-":
         raise PlanError("--after is for standard input; how far a file was read is known")
+    ends = source == "-" if finish is None else finish
+    place = None if source == "-" else _place(loaded, source, typed=data is not None)
     with watched(quiet=as_json) as work:
-        told = run_stream(
-            loaded,
-            None if source == "-" else _place(loaded, source, typed=data is not None),
-            output,
-            follow=follow,
-            finish=source == "-" if finish is None else finish,
-            after=after,
-            sign=sign,
-            work=work,
-        )
+        told = run_stream(loaded, place, output, follow=follow, finish=ends, after=after, sign=sign, work=work)
     _show(told, output, as_json=as_json)
     if not as_json:
         say(f"What is kept between runs is private and lies in {state_of(loaded, output)}.")

@@ -149,7 +149,10 @@ class Reading:
         if found.height != lines.count or found.width != len(places):
             return None
         frame = found.select(found[at].alias(name) for name, at in places.items())
+        absent = {one.name: self._without_date(frame[one.name]) for one in self.columns if one.kind == "date"}
         frame = frame.with_columns(self._number(one) for one in self.columns)
+        if any(frame[name].null_count() > many for name, many in absent.items()):
+            return None  # a text that is no date is not missing
         return None if self._first_fault(frame) is not None else frame
 
     def _number(self, one: StreamColumn) -> pl.Expr:
@@ -161,6 +164,10 @@ class Reading:
         whole = cells.fill_null("")
         marks = list(self.missing)
         return pl.when(whole.is_in(marks)).then(pl.lit(marks[0])).otherwise(whole).alias(one.name) if marks else whole
+
+    def _without_date(self, cells: pl.Series) -> int:
+        """How many cells of a column of dates are empty or missing."""
+        return int(cells.fill_null("").is_in(["", *self.missing]).sum())
 
     def _nulls(self, places: Mapping[str, str]) -> Any:
         """The missing texts of number columns, as far as the engine can be told them; others are read one by one."""
@@ -175,9 +182,10 @@ class Reading:
             cells = frame[one.name]
             numbers = cells.to_numpy()
             limit = _WHOLE if one.kind == "integer" else _LARGE
-            bad |= ~(np.abs(numbers) <= limit)  # a null is NaN here
+            wrong = ~(np.abs(numbers) <= limit)  # a null is NaN here
             if self.drop and cells.null_count():
-                bad &= ~cells.is_null().to_numpy()
+                wrong &= ~cells.is_null().to_numpy()
+            bad |= wrong
         return int(np.argmax(bad)) if bad.any() else None
 
     def _one_by_one(self, lines: Lines) -> tuple[pl.DataFrame, Fault | None]:

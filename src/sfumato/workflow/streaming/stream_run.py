@@ -58,7 +58,7 @@ class StreamRun:
     def run(self, *, follow: bool, finish: bool, after: int = 0) -> Told:
         """Read what there is, or whatever comes; at the end, if it is one, publish what can be published."""
         try:
-            self._go_on(after)
+            self._go_on(after, follow=follow)
             if self.keeper.progress.finished:
                 return self._ended()
             while self._step() or self._fill(follow=follow):
@@ -83,12 +83,12 @@ class StreamRun:
             )
         return Told.of(self.keeper.state)
 
-    def _go_on(self, after: int) -> None:
+    def _go_on(self, after: int, *, follow: bool) -> None:
         """Read the header, and go to the first record that was not read before."""
         one = self.keeper.progress
         if self.plan.input.header:
-            while not self.buffer.lines and (more := self.source.more()):
-                self.buffer.put(more)
+            while not self.buffer.lines and self._fill(follow=follow):
+                pass
             if not self.buffer.lines:
                 raise DataError(f"{self.source.where}: no header came; the first line names the columns")
             self.header = self.buffer.take(1).data
