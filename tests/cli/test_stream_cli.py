@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.test_streams import PLAN
-from tests.stream.streams import HEADER, digests, lines
+from tests.stream.streams import HEADER, TEXT, digests, lines
 
-STREAM = PLAN.replace('state = "state"\n', "")
+STREAM = TEXT.replace('state = "state"\n', "")
 
 
 @pytest.fixture

@@ -12,31 +12,11 @@ import pytest
 from sfumato.publish.condensation.moments import Moments
 from tests.crash.warm import Warm
 from tests.crash.wholeness import one_message
-from tests.stream.streams import HEADER, digests, lines, manifests, numbers
+from tests.stream.streams import HEADER, TEXT, digests, lines, manifests, numbers
 from tests.stream.streams import plan as asked
 from tests.stream.streams import state as kept
 
 JOB, BAD = "tests.crash.stream_jobs:stream", "tests.crash.stream_jobs:careless"
-PLAN = """
-[columns.age]
-role = "quasi"
-[columns.pay]
-role = "sensitive"
-[columns.town]
-role = "keep"
-[columns.kind]
-role = "target"
-[privacy]
-indistinguishable_groups = 5
-[algorithm]
-name = "condense"
-seed = 7
-[stream]
-batch = 100
-block = 20
-checkpoint = 40
-state = "state"
-"""
 KILLS = 100
 ROWS = 130
 """A batch, and what is left at the end."""
@@ -51,7 +31,7 @@ def warm() -> Iterator[Warm]:
 
 def begun(place: Path, rows: int = ROWS) -> Path:
     place.mkdir()
-    (place / "plan.toml").write_text(PLAN)
+    (place / "plan.toml").write_text(TEXT)
     (place / "in.csv").write_text(HEADER + "".join(lines(rows)))
     return place
 

@@ -28,6 +28,27 @@ COLUMNS = {
     "town": {"role": "keep"},
     "kind": {"role": "target"},
 }
+TEXT = """
+[columns.age]
+role = "quasi"
+[columns.pay]
+role = "sensitive"
+[columns.town]
+role = "keep"
+[columns.kind]
+role = "target"
+[privacy]
+indistinguishable_groups = 5
+[algorithm]
+name = "condense"
+seed = 7
+[stream]
+batch = 100
+block = 20
+checkpoint = 40
+state = "state"
+"""
+"""The same as a file, with its state beside the output."""
 
 
 def plan(**more: Any) -> sf.Plan:

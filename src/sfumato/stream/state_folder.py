@@ -121,6 +121,8 @@ def opened_state(folder: Path, public: Path) -> Iterator[StateFolder]:
         public.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
+        for made in (public, folder):
+            sync(made.parent)
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise BundleError(
