@@ -20,8 +20,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+import sfumato as sf
+from condensing import DEALT, accuracy, condensed, numbers, tables
 from measure import Cost, process, table, timed
 from sfumato.ground.chance import Chance
+from sfumato.utility.covariances import compatibility
+from sfumato.workflow.streaming.streams import run_stream
 
 HERE = Path(__file__).resolve().parents[1]
 MILLION = 1_000_000
@@ -124,21 +128,28 @@ class NumpyGroups:
 
 
 class PlainGroups(NumpyGroups):
-    """The same with the nearest mean and the sums in plain Python."""
+    """The same with the nearest mean in plain Python."""
+
+    means: list[list[float]]
 
     def take(self, record: Sequence[float]) -> None:
         """Lists and loops, and a split at 2k."""
         best, one = float("inf"), 0
-        for place, (count, sums) in enumerate(zip(self.count.tolist(), self.sums.tolist(), strict=True)):
-            apart = sum((x - s / max(count, 1)) ** 2 for x, s in zip(record, sums, strict=True))
-            best, one = min((best, one), (apart, place))
+        for place, mean in enumerate(self.means):
+            apart = sum([(x - m) ** 2 for x, m in zip(record, mean, strict=True)])
+            if apart < best:
+                best, one = apart, place
         self.count[one] += 1
-        for i, x in enumerate(record):
-            self.sums[one, i] += x
-            for j, y in enumerate(record):
-                self.products[one, i, j] += x * y
+        self.sums[one] += record
+        self.products[one] += np.outer(record, record)
+        self.means[one] = (self.sums[one] / self.count[one]).tolist()
         if self.count[one] >= 2 * self.k:
             self.split(one)
+            self.look()
+
+    def look(self) -> None:
+        """All means as lists."""
+        self.means = (self.sums / self.count[:, None]).tolist()
 
 
 def naive(lines: list[str], groups: NumpyGroups) -> None:
@@ -164,6 +175,7 @@ def beside(data: Path, each: float) -> str:
     full = PlainGroups(K, COLUMNS)
     for fields in csv.reader(lines[:-FEWER]):
         NumpyGroups.take(full, [float(field) for field in fields])
+    full.look()
     _, plain = timed(lambda: grouped(lines[-FEWER:], full))
     costs = (
         ("`sfumato stream`: verified bundles", SIZES[-1] * MILLION, each),
@@ -185,12 +197,48 @@ def others(place: Path, data: Path) -> str:
     return table("A million records of ten columns by k and batch", heads, rows)
 
 
+def kept(place: Path) -> str:
+    """Adult as a stream in two orders, beside the table: covariances, and a learner on true test records."""
+    train, test = tables()["Adult, gains dealt"][0]
+    orders = {"as it stands": train, "sorted by age": train.sort("age", maintain_order=True)}
+    rows = []
+    for k in (10, 50):
+        made = {"table": condensed(train, k, {"per_class": True}, DEALT["Adult, gains dealt"])}
+        for order, frame in orders.items():
+            made[f"stream, {order}"] = adult_stream(place / f"{k} {order}", frame, k)
+        for how, each in made.items():
+            compatible = compatibility(numbers(train), numbers(each))
+            rows.append([k, how, f"{each.height:,}", f"{compatible:.4f}", f"{accuracy(each, test):.1%}"])
+    rows.append(["", "original", f"{train.height:,}", "1.0000", f"{accuracy(train, test):.1%}"])
+    return table(
+        "Adult as a stream and as a table, class by class", ["k", "how", "rows", "covariances", "accuracy"], rows
+    )
+
+
+def adult_stream(place: Path, frame: pl.DataFrame, k: int) -> pl.DataFrame:
+    """The rows of all batches of 5,000 records, in blocks of 500."""
+    place.mkdir()
+    frame.write_csv(place / "adult.csv")
+    columns = {name: {"role": "target" if name == "class" else "quasi"} for name in frame.columns}
+    for name in DEALT["Adult, gains dealt"]:
+        columns[name]["type"] = "category"
+    plan = {
+        "columns": columns,
+        "privacy": {"indistinguishable_groups": k},
+        "algorithm": {"name": "condense", "seed": 1, "per_class": True},
+        "attack": {"run": False},
+        "stream": {"batch": 5_000, "block": 500},
+    }
+    run_stream(sf.Plan.parse(plan), place / "adult.csv", place / "out", finish=True)
+    return pl.concat(pl.read_csv(one / "data.csv") for one in sorted((place / "out").iterdir()))
+
+
 def main() -> str:
-    """The three tables."""
+    """The four tables."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         written(place / "million.csv", 1, seed=7)
-        last = others(place, place / "million.csv")
+        last = f"{others(place, place / 'million.csv')}\n{kept(place)}"
         print(last, file=sys.stderr, flush=True)
         first, each = growth(place, place / "data.csv")
         return "\n".join([first, beside(place / "data.csv", each), last])

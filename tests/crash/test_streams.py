@@ -29,9 +29,9 @@ def warm() -> Iterator[Warm]:
     made.close()
 
 
-def begun(place: Path, rows: int = ROWS) -> Path:
+def begun(place: Path, rows: int = ROWS, *, every: int = 40) -> Path:
     place.mkdir()
-    (place / "plan.toml").write_text(TEXT)
+    (place / "plan.toml").write_text(TEXT.replace("checkpoint = 40", f"checkpoint = {every}"))
     (place / "in.csv").write_text(HEADER + "".join(lines(rows)))
     return place
 
@@ -64,7 +64,7 @@ def counted(place: Path, rows: int) -> None:
 @pytest.mark.slow
 def test_a_hundred_kills_at_random_moments(warm: Warm, tmp_path: Path):
     """Killed again and again, a stream gives byte by byte what it gives undisturbed."""
-    rows, draw = 500, random.Random(11)
+    rows, draw = 300, random.Random(11)
     ran = warm.run(JOB, begun(tmp_path / "whole", rows))
     assert ran["code"] == 0, ran
     wanted, lasts = digests(tmp_path / "whole" / "out"), ran["seconds"]
@@ -86,12 +86,12 @@ def test_a_hundred_kills_at_random_moments(warm: Warm, tmp_path: Path):
 
 @pytest.mark.slow
 def test_a_kill_at_every_step(warm: Warm, tmp_path: Path):
-    ran = warm.run(JOB, begun(tmp_path / "whole"))
+    ran = warm.run(JOB, begun(tmp_path / "whole", every=100))
     assert ran["code"] == 0, ran
     wanted, steps = digests(tmp_path / "whole" / "out"), int(ran["steps"])
-    assert steps > 60
+    assert steps > 40
     for at in range(1, steps + 1):
-        place = begun(tmp_path / f"{at}")
+        place = begun(tmp_path / f"{at}", every=100)
         assert warm.run(JOB, place, at=at, blow="kill")["code"] == -9
         seen = whole({}, place)
         counted(place, ROWS)

@@ -79,7 +79,7 @@ def whole_digests() -> dict[str, str]:
         return digests(Path(place) / "out")
 
 
-@examples(12, deadline=None)
+@examples(6, deadline=None)
 @given(cuts=st.lists(st.integers(1, 900), min_size=1, max_size=6))
 def test_batches_do_not_depend_on_how_bytes_arrive(cuts: list[int]):
     with TemporaryDirectory() as place:
