@@ -224,6 +224,39 @@ def test_fewer_than_k_are_never_published(tmp_path: Path):
     assert manifests(tmp_path / "out")[0]["stream"]["last"]
 
 
+def test_what_was_read_is_kept_though_nothing_can_be_published(tmp_path: Path):
+    asked, data = plan(k=45), lines(60)
+    with pytest.raises(Infeasible, match="ends with 44 records, and no group of 45"):
+        run(asked, Pieces((HEADER + "".join(data[:44])).encode()), tmp_path)
+    assert state(asked, tmp_path).progress.records == 40
+    told = run(asked, Pieces((HEADER + "".join(data[40:])).encode()), tmp_path, after=40)
+    assert (told.progress["published"], told.progress["batches"]) == (60, 1)
+
+
+def test_memory_is_bounded_however_the_stream_drifts():
+    """Groups and waiting words stay few over 60 batches that wander away and come back."""
+    draw = Chance(seed=2).generator()
+    made = StreamCondenser(condense=Condense(k=K), columns=["a", "b"], worded=["w"], most=10, seed=1)
+    groups, waits = [], []
+    for batch in range(60):
+        for _ in range(5):
+            rows = draw.normal(size=(20, 2)) + np.array([10 * np.sin(batch), batch % 7])
+            made.take(Records(numbers=rows, words={"w": pl.Series([f"{batch}-{at}" for at in range(20)])}))
+        made.harvest()
+        groups.append(len(made.kept[""].pool.fed))
+        waits.append(len(made.kept[""].words["w"].words))
+    assert max(groups) <= 10
+    assert max(waits) < 10 * K
+    assert waits[-1] == made.waiting
+
+
+def test_a_release_does_not_read_the_section():
+    frame = pl.read_csv((HEADER + "".join(lines(200))).encode())
+    made = sf.release(plan(attack={"run": False}), frame)
+    assert made.rows.height == 200
+    assert "stream" not in made.kind.manifest(made, {"data.csv": ""})
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
 from sfumato.data.csv_files import MARKED, heading
@@ -88,10 +87,7 @@ class Wanted:
         if kind in ("text", "category"):
             return StreamColumn(name=name, kind="text"), None if declared else _nearly_numbers(name, cells, there)
         good = [text for text in texts if is_readable(text, kind)]
-        decimals = 0
-        if kind == "real":
-            found = decimals_of(np.asarray(numbers_of(name, good, kind)))
-            return StreamColumn(name=name, kind=kind, decimals=found), None
+        decimals = decimals_of(numbers_of(name, good, kind)) if kind == "real" else 0
         return StreamColumn(name=name, kind=kind, decimals=decimals), None
 
 

@@ -64,6 +64,7 @@ class StreamRun:
             while self._step() or self._fill(follow=follow):
                 pass
             if finish:
+                self.keeper.save(self._tail())  # if nothing can be published, whole blocks are kept all the same
                 self.buffer.close()
                 while self._step(rest=True):
                     pass
