@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,8 +77,6 @@ def test_nothing_is_lost_and_groups_have_k_to_2k(seed: int, k: int, cuts: list[i
     """Whatever comes in which blocks, with batches between them: moments add up, sizes and words fit."""
     draw, rows = Chance(seed=seed).generator(), points(seed, sum(cuts), 3)
     pool, words = GroupPool.empty(k, 3), WaitingWords.empty("w")
-    import polars as pl
-
     told = pl.Series("w", [f"{draw.integers(4)}" for _ in rows])
     taken, shown, start = [], [], 0
 
@@ -123,6 +122,19 @@ def test_at_the_end_groups_are_joined_until_each_has_k(seed: int, k: int, rows: 
     assert ((count >= k) & (count < 2 * k)).all() if rows >= k else count.tolist() == [rows]
     assert all(least != into for least, into in moved)
     assert pool.moments.sums.sum(axis=0) == pytest.approx(found.sum(axis=0), abs=1e-8)
+
+
+def test_a_split_divides_words_at_random():
+    """Of 500 words that stay of 1,000, about 250 are of either sort; 150 or 350 are twelve deviations away."""
+    words = WaitingWords(owners=np.zeros(1000, np.int64), words=pl.Series("w", ["a"] * 500 + ["b"] * 500))
+    words.divide(np.array([0]), np.array([500]), np.array([7]), Chance(seed=3).generator())
+    assert np.bincount(words.owners).tolist() == [500, 0, 0, 0, 0, 0, 0, 500]
+    stayed = words.words.filter(pl.Series(words.owners == 0))
+    assert 150 < int((stayed == "a").sum()) < 350
+    out = words.take_out(np.array([7, 0]), 2, Chance(seed=4).generator())
+    assert len(out) == 2000
+    assert 0 < int((out[:10] == "a").sum()) < 10
+    assert len(words.words) == 0
 
 
 def test_the_least_recently_fed_of_the_empty_groups_retire():

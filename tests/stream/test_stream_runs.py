@@ -306,6 +306,22 @@ def test_the_state_is_private_and_holds_no_record(tmp_path: Path):
     assert place.stat().st_mode & 0o777 == 0o700
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in place.iterdir())
     assert not any(line.encode().strip() in path.read_bytes() for path in place.iterdir() for line in data)
+    for column in state(plan(), tmp_path).condenser.kept[""].words.values():
+        pairs = list(zip(column.owners.tolist(), column.words.to_list(), strict=True))
+        assert pairs == sorted(pairs)  # in no order of arrival
+
+
+def test_rows_stand_in_an_order_that_tells_nothing(tmp_path: Path):
+    """Without variance the rows of a group are equal. In random order about one row in ten is like the one before.
+
+    One after the other, eight in ten would be; of 300 rows in random order fewer than 90 are, but for one in 10^9.
+    """
+    asked = plan(k=10, algorithm={"variance": 0.0}, columns={"pay": {"role": "quasi"}})
+    data = "pay\n" + "".join(f"{row % 3 * 1000 + row / 100}\n" for row in range(300))
+    run(asked, Pieces(data.encode()), tmp_path)
+    for batch in sorted((tmp_path / "out").iterdir()):
+        rows = pl.read_csv(batch / "data.csv")["pay"].to_numpy()
+        assert (rows[1:] == rows[:-1]).sum() < 0.3 * len(rows)
 
 
 def test_classes_without_end_are_refused(tmp_path: Path):
