@@ -20,6 +20,7 @@ from sfumato.ground.errors import BundleError, DataError, Infeasible, PlanError
 from sfumato.publish.condensation.condense import Condense
 from sfumato.publish.condensation.moments import Moments
 from sfumato.stream.condenser import Records, StreamCondenser
+from sfumato.workflow.streaming.stream_keeping import StreamKeeper
 from tests.stream.streams import HEADER, K, Pieces, digests, lines, manifests, numbers, plan, run, state
 from tests.weights import examples
 
@@ -231,6 +232,23 @@ def test_what_was_read_is_kept_though_nothing_can_be_published(tmp_path: Path):
     assert state(asked, tmp_path).progress.records == 40
     told = run(asked, Pieces((HEADER + "".join(data[40:])).encode()), tmp_path, after=40)
     assert (told.progress["published"], told.progress["batches"]) == (60, 1)
+
+
+def test_a_stop_while_the_stream_is_about_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The last block is not whole: it is counted together with the end, or not at all."""
+    sent = (HEADER + "".join(lines(50))).encode()
+
+    def stopped(*told: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StreamKeeper, "finish", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run(plan(), Pieces(sent), tmp_path)
+    assert state(plan(), tmp_path).progress.records == 40
+    more = (HEADER + "".join([*lines(50), *lines(50, seed=2)])).encode()
+    assert run(plan(), Pieces(more), tmp_path, finish=False).progress["records"] == 100
+    assert run(plan(), Pieces(more), tmp_path).progress["finished"]
 
 
 def test_memory_is_bounded_however_the_stream_drifts():

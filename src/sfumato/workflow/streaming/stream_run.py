@@ -70,7 +70,8 @@ class StreamRun:
                     pass
                 self.keeper.finish(self._tail())
         except KeyboardInterrupt:
-            self.keeper.save(self._tail())
+            if self.keeper.progress.records % self.stream.block == 0:  # else it was about to end, and is not counted
+                self.keeper.save(self._tail())
             raise
         self.keeper.save(self._tail())
         return Told.of(self.keeper.state, self.buffer.lines)
