@@ -41,6 +41,14 @@ SAYS = {
         "t-closeness: holds, reached 0.429",
     ],
     "release_a_frame": ["2000 rows in", "k-anonymity: at least 5 required", "holds: True"],
+    "stream_of_visits": [
+        "acknowledged: 1600, not yet a block: 50",
+        "nothing is lost: True",
+        "batches: 3, read: 2750",
+        "drawn rows: 2750 with those withheld",
+        "the mean age is near the true one: True",
+        "every batch and their chain hold: True",
+    ],
     "survey": [
         "promised for both answers together: ln 3 + 4",
         "asked again, the same answer: True",

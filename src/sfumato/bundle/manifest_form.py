@@ -23,6 +23,7 @@ from sfumato.bundle.manifest_parts import (
     ROLES,
     RULE,
     SENTENCE,
+    STREAM,
     TRAIL,
 )
 from sfumato.data.table import KINDS
@@ -282,9 +283,9 @@ CONDENSED = Record(
             optional={"left_out": Whole(low=1)},
         ),
     },
-    optional=REPORT,
+    optional={**REPORT, "stream": STREAM},
 )
-"""Records drawn from groups, or the groups' means and spreads."""
+"""Records drawn from groups, or the groups' means and spreads; perhaps a batch of a stream."""
 
 FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED)
 """One for each kind."""

@@ -160,6 +160,18 @@ TRAIL = Record(
         "enough": Maybe(Whole()),
     }
 )
+STREAM = Record(
+    needed={
+        "id": Text(like="[0-9a-f]{32}"),
+        "batch": Whole(low=1),
+        "before": Maybe(DIGEST),
+        "every": Whole(low=1),
+        "read": Whole(low=1),
+        "block": Whole(low=1),
+        "last": Flag(),
+    }
+)
+"""Which batch of which stream it is, and the seal of the batch before it."""
 _SHARES = Listed(of=NUMBER, most=1_000)
 COLLECTION: Mapping[str, Form] = MappingProxyType(
     {

@@ -24,6 +24,7 @@ from sfumato.cli import (
     query,
     release,
     reproduce,
+    stream,
     verify,
 )
 from sfumato.cli.show import json_text
@@ -65,6 +66,7 @@ for verb in (
     frontier.frontier,
     dimensions.dimensions,
     query.query,
+    stream.stream,
     audit_noise.audit_noise,
     reproduce.reproduce,
     catalog.models,

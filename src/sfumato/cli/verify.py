@@ -12,7 +12,7 @@ from sfumato.ground.errors import EXIT_REFUTED
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="The bundle.")],
+    folder: Annotated[Path, typer.Argument(help="The bundle, or the folder of the batches of a stream.")],
     signer: Annotated[
         Path | None, typer.Option("--signer", help="The card of whoever must have signed the bundle.")
     ] = None,

@@ -40,6 +40,11 @@ UNCERTAIN = (
     "the records show means and spreads of groups: whoever knows all but one record of a group can work out the last"
 )
 """The warning of every such release, by its output."""
+STREAMED = (
+    "a batch of a stream: it tells to within a batch when a record came, and somebody who sent several records is in "
+    "several groups; the claim is about records"
+)
+"""The warning of every batch of a stream."""
 SIGMAS = 8.0
 """Means and products differ where they are more standard deviations apart than this: of a thousand million honest
 releases fewer than one does, by the normal law."""
@@ -84,7 +89,10 @@ def condensed_checks(
     roles = {name: role for name, role in published.schema.roles.items() if name in dealt}
     rare = list(near_unique_remarks(manifest, table, roles))
     yield from rare
-    yield marks_fit(manifest, [warning(stated["output"]), *(one.detail for one in rare)], Check)
+    due = [warning(stated["output"]), *([STREAMED] if "stream" in manifest else []), *(one.detail for one in rare)]
+    yield marks_fit(manifest, due, Check)
+    if "stream" in manifest:
+        yield from _batch(manifest)
     yield algorithm_fits(manifest, Check)
     yield from _options(manifest)
     yield from _columns(manifest, published)
@@ -92,6 +100,13 @@ def condensed_checks(
     yield from missing_fits(manifest, [(table, dealt)])
     yield from _groups(manifest, table)
     yield from attacks_fit(manifest)
+
+
+def _batch(manifest: Mapping[str, Any]) -> Iterable[Check]:
+    """The first batch of a stream follows none, every other one does; drawn rows are all that a batch shows."""
+    stream = manifest["stream"]
+    yield same("batch before this one", stream["before"] is None, stream["batch"] == 1)
+    yield same("output of a batch", manifest["recoding"]["output"], "rows")
 
 
 def _options(manifest: Mapping[str, Any]) -> Iterable[Check]:

@@ -103,6 +103,12 @@ _CONDENSED = (
     *_of("stated", "which records are one group is not published; the steward can group them again", "recoding/sizes*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
+_STREAMED = (
+    *_of("recomputed", "beside the other batches of the stream, where they are verified together", "stream/batch"),
+    *_of("recomputed", "beside the other batches of the stream, where they are verified together", "stream/before"),
+    *_of("declared", "which stream it is, and how it is cut", "stream/id", "stream/every", "stream/block"),
+    *_of("stated", "how many records had come, and whether more were to come", "stream/read", "stream/last"),
+)
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -115,7 +121,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "observed": _PRIVATE,
     "swapped": _SWAPPED,
     "collected": _COLLECTED,
-    "condensed": _CONDENSED,
+    "condensed": (*_CONDENSED, *_STREAMED),
 }
 """By what the manifest says that it is."""
 _FIRST: Mapping[str, tuple[Origin, ...]] = {

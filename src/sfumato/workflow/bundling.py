@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,13 @@ def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Table]]:
 
 def versions(*names: str) -> dict[str, str]:
     """The versions of Python and of the packages that a release was made with."""
-    return {"python": platform.python_version()} | {name: version_of(name) for name in names}
+    return {"python": platform.python_version()} | {name: _version_of(name) for name in names}
+
+
+@cache
+def _version_of(name: str) -> str:
+    """Looked up once: a stream writes many bundles."""
+    return version_of(name)
 
 
 def as_written(rows: pl.DataFrame, format_: str, missing: Sequence[str]) -> pl.DataFrame:

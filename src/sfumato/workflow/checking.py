@@ -24,10 +24,23 @@ from sfumato.workflow.plan_checks import plan_checks
 def verify(folder: str | Path, *, signer: Card | str | Path | None = None) -> Verification:
     """Re-read a bundle's files, check every claim and make the report again; a broken plugin is no fault of a bundle.
 
-    ``signer`` is the card of whoever must have signed the bundle.
+    ``signer`` is the card of whoever must have signed the bundle. A folder of batches is verified with all of them.
     """
     card = signer if signer is None or isinstance(signer, Card) else Card.load(Path(signer))
+    if _has_batches(Path(folder)):
+        from sfumato.verification.stream_checks import verify_stream
+
+        return verify_stream(Path(folder), lambda batch: _verified(batch, _page, card))
     return _verified(Path(folder), _page, card)
+
+
+def _has_batches(folder: Path) -> bool:
+    """Whether a folder holds batches of a stream instead of a bundle."""
+    if (folder / MANIFEST).exists() or not folder.is_dir():
+        return False
+    from sfumato.verification.stream_checks import is_stream
+
+    return is_stream(folder)
 
 
 def verify_again(

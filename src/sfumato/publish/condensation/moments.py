@@ -70,7 +70,7 @@ class Moments:
             count=self.count - other.count, sums=self.sums - other.sums, products=self.products - other.products
         )
 
-    def __getitem__(self, group: int | slice) -> Self:
+    def __getitem__(self, group: int | slice | Ids) -> Self:
         """The moments of one group of many, or of several."""
         return type(self)(count=self.count[group], sums=self.sums[group], products=self.products[group])
 
@@ -102,19 +102,21 @@ class Moments:
 
         Along the longest eigenvector the records are taken to be uniform over the range R = sqrt(12 variance), equation
         20.8, which is cut where the first part ends; the other eigenvectors stay (equation 20.9). Halves have their
-        means R/4 to either side and a quarter of the variance. The two add up to the group.
+        means R/4 to either side and a quarter of the variance. The two add up to the group. Many groups are split at
+        once, each by itself.
         """
-        count = int(self.count)
-        one = count // 2 if first is None else first
-        if not 0 < one < count:
-            raise ParameterError(f"first must lie between 1 and {count - 1}, not {one}")
+        count = np.asarray(self.count)
+        one = count // 2 if first is None else np.full_like(count, first)
+        if not ((one > 0) & (one < count)).all():
+            raise ParameterError(f"first must lie between 1 and {int(count.min()) - 1}, not {int(one.flat[0])}")
         values, vectors = self.axes()
-        reach, along = float(np.sqrt(12 * values[-1])), vectors[:, -1]
+        reach, along, mean = np.sqrt(12 * values[..., -1:]), vectors[..., -1], self.mean
         parts = []
         for many, other, side in ((one, count - one, -1), (count - one, one, 1)):
-            mean = self.mean + side * reach * other / (2 * count) * along
-            spread = np.append(values[:-1], values[-1] * (many / count) ** 2)
-            covariance = (vectors * spread) @ vectors.T
-            products = many * (covariance + np.outer(mean, mean))
-            parts.append(type(self)(count=np.array(many), sums=np.asarray(many * mean, np.float64), products=products))
+            moved = mean + side * reach * (other / (2 * count))[..., None] * along
+            spread = values.copy()
+            spread[..., -1] *= (many / count) ** 2
+            covariance = (vectors * spread[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+            products = many[..., None, None] * (covariance + moved[..., :, None] * moved[..., None, :])
+            parts.append(type(self)(count=many, sums=np.asarray(many[..., None] * moved), products=products))
         return parts[0], parts[1]

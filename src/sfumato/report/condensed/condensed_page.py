@@ -79,6 +79,10 @@ class CondensedFacts:
     """Declared bounds of columns."""
     left_out: int
     """Rows left out because of missing values."""
+    batch: int | None
+    """Which batch of a stream it is; None where it is no stream's."""
+    last: bool
+    """Whether the stream ended with it."""
     treated: tuple[tuple[str, str], ...]
     """What was done to every column."""
     marks: tuple[str, ...]

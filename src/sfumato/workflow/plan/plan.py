@@ -23,6 +23,7 @@ from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
+from sfumato.workflow.plan.stream_plan import StreamPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -51,6 +52,8 @@ class Plan:
     """What ``sfumato frontier`` compares; a release does not read it."""
     collection: CollectionPlan | None = None
     """By which specification answers were randomized, where they were."""
+    stream: StreamPlan | None = None
+    """How ``sfumato stream`` cuts records that keep coming; a release does not read it."""
     folder: Path = Path()
     """Where relative file names start."""
 
@@ -111,7 +114,10 @@ class Plan:
     def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
         """Read a plan from nested tables."""
         top = Keys.of(tree, "")
-        top.only("input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection")
+        top.only(
+            "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection",
+            "stream",
+        )  # fmt: skip
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table and "collection" not in tree:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
@@ -135,6 +141,7 @@ class Plan:
             attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
             frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
             collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
+            stream=StreamPlan.of(Keys.of(tree["stream"], "stream")) if "stream" in tree else None,
             folder=folder,
         )
 

@@ -19,7 +19,7 @@ from sfumato.verification.condensed_checks import read_numbers
 from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.bundling import as_written, unwritten, versions
 from sfumato.workflow.kinds.condensed.condensed_figures import number_bars, pairs, word_bars
-from sfumato.workflow.kinds.condensed.condensed_release import CondensedRelease
+from sfumato.workflow.kinds.condensed.condensed_release import CondensedRelease, DrawnRelease
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.plan.plan import Plan
 
@@ -39,12 +39,12 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     )
 
 
-def files(made: CondensedRelease) -> dict[str, pl.DataFrame]:
+def files(made: DrawnRelease) -> dict[str, pl.DataFrame]:
     """The released rows."""
     return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
 
 
-def manifest(made: CondensedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(made: DrawnRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: how records were drawn and how large groups were, and no statistic of any group."""
     ((data, digest),) = files.items()
     condense = made.condense
@@ -62,8 +62,9 @@ def manifest(made: CondensedRelease, files: Mapping[str, str]) -> dict[str, Any]
             "bounds": {name: [float(end) for end in ends] for name, ends in condense.bounds.items()},
             "columns": made.treated,
             "sizes": [list(pair) for pair in made.sizes],
-            **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
+            **({"left_out": made.left_out} if made.left_out else {}),
         },
+        **made.beside,
         **made.audit.stated(),
         "versions": versions("numpy", "polars"),
     }
@@ -114,6 +115,8 @@ def _facts(
         per_class=bool(stated["per_class"]),
         bounds=tuple((name, float(low), float(high)) for name, (low, high) in stated["bounds"].items()),
         left_out=int(stated.get("left_out", 0)),
+        batch=int(manifest["stream"]["batch"]) if "stream" in manifest else None,
+        last=bool(manifest.get("stream", {}).get("last", False)),
         treated=tuple((name, str(how)) for name, how in stated["columns"].items()),
         marks=tuple(manifest["marks"]),
         columns=tuple(columns),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,9 @@ from sfumato.workflow.released import Release
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CondensedRelease(Release):
-    """Records drawn from groups, or the means and spreads of their groups."""
+class DrawnRelease(Release):
+    """Records drawn from groups, of a table or of a batch of a stream."""
 
-    prepared: CondensePrepared
-    """The original."""
-    outcome: Condensed
-    """The groups."""
     published: Published
     """What a verifier must know to read the rows."""
 
@@ -36,17 +33,32 @@ class CondensedRelease(Release):
     @property
     def sizes(self) -> list[tuple[int, int]]:
         """The sizes of groups, with how many groups have each."""
-        return sizes_of(self.outcome)
+        raise NotImplementedError
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The columns of numbers of the original."""
+        raise NotImplementedError
+
+    @property
+    def left_out(self) -> int:
+        """Records that were left out because of missing values."""
+        raise NotImplementedError
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What else the manifest states."""
+        return {}
 
     @property
     def treated(self) -> dict[str, str]:
         """What was done to every released column."""
-        numbers = {one.name for one in self.prepared.condensed}
         rows = self.condense.output == "rows"
-        spreads = set() if rows else {name + SPREAD for name in numbers}
+        spreads = set() if rows else {name + SPREAD for name in self.numbers}
         shown = "drawn" if rows else "mean"
         return {
-            name: "spread" if name in spreads else shown if name in numbers else "dealt" for name in self.rows.columns
+            name: "spread" if name in spreads else shown if name in self.numbers else "dealt"
+            for name in self.rows.columns
         }
 
     @cached_property
@@ -60,6 +72,31 @@ class CondensedRelease(Release):
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, what the claim is not about."""
         return [warning(self.condense.output), *super().marks, *(one.told for one in self.near_unique)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CondensedRelease(DrawnRelease):
+    """Records drawn from the groups of a table, or the means and spreads of their groups."""
+
+    prepared: CondensePrepared
+    """The original."""
+    outcome: Condensed
+    """The groups."""
+
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """The sizes of groups, with how many groups have each."""
+        return sizes_of(self.outcome)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The columns of numbers of the original."""
+        return frozenset(one.name for one in self.prepared.condensed)
+
+    @property
+    def left_out(self) -> int:
+        """Records that were left out because of missing values."""
+        return self.prepared.dropped_rows
 
 
 def sizes_of(outcome: Condensed) -> list[tuple[int, int]]:

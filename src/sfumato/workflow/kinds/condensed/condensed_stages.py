@@ -12,7 +12,7 @@ from sfumato.bundle.published import Published, PublishedColumn
 from sfumato.data.table import Kind as CellKind
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ClaimRefuted
+from sfumato.ground.errors import BundleError, ClaimRefuted
 from sfumato.ground.work import Work
 from sfumato.utility.covariances import compatibility
 from sfumato.verification.checks import Check, same
@@ -106,6 +106,11 @@ def _published(plan: Plan, prepared: CondensePrepared, rows: pl.DataFrame) -> Pu
 
 def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
     """What the steward finds beside the original: the same groups, and records that these give but for chance."""
+    if "stream" in manifest:
+        raise BundleError(
+            f"{folder} is a batch of a stream: which records it was drawn from was not kept, so it cannot be made "
+            "again; verify it without --plan"
+        )
     asked = Asked(plan=plan, keys={}, like=original)
     prepared = prepare(asked, read(asked))
     condense = algorithm_of(plan)
