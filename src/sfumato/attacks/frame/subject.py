@@ -136,10 +136,9 @@ class Subject(Brief):
         rows = []
         for name in self.quasi:
             place = {value: code for code, value in enumerate(self.coverage[name].values)}
+            known, codes = pl.Series(list(place), dtype=pl.String), pl.Series(list(place.values()), dtype=pl.Int32)
             texts = people[name].cast(pl.String)
-            distinct = texts.unique()
-            codes = pl.Series([place.get(value, -1) for value in distinct], dtype=pl.Int32)
-            rows.append(texts.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy())
+            rows.append(texts.replace_strict(known, codes, default=-1, return_dtype=pl.Int32).to_numpy())
         return np.stack(rows).astype(np.int32) if rows else np.zeros((0, people.height), np.int32)
 
     def fitting(self, person: Codes, known: Sequence[int] | None = None) -> Mask:
@@ -199,10 +198,11 @@ def alike(rows: Codes | Ints) -> tuple[Ints, Ints]:
 
 def _encoded(cells: pl.Series, labels: tuple[str, ...], name: str) -> Codes:
     texts = cells.cast(pl.String).fill_null("")
-    unknown = sorted(set(texts.unique()) - set(labels))
-    if unknown:
-        raise ParameterError(f"meanings of {name!r} must cover every released label; {unknown[0]!r} is missing")
-    return texts.cast(pl.Enum(list(labels))).to_physical().to_numpy().astype(np.int32)
+    known = pl.Series(labels, dtype=pl.String)
+    unknown = texts.filter(~texts.is_in(known.implode()))
+    if len(unknown):
+        raise ParameterError(f"meanings of {name!r} must cover every released label; {unknown.min()!r} is missing")
+    return texts.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.int32)
 
 
 def _stars(subject: Subject, column: int) -> Mask:

@@ -17,8 +17,10 @@ from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 
-MOST_PAIRS = 4_000_000
-"""Pairs of a person and a released combination that are compared at once."""
+_MANY = 4096
+"""From so many released combinations on, the search leaves out what cannot be nearest any more."""
+_SOME = 64
+"""So many of the nearest are looked at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,14 +158,32 @@ def _nearest(columns: list[_Column | Ladder], kept: Codes, people: pl.DataFrame)
     """For each person the smallest distance to a released row, averaged over columns."""
     codes = [column.coded(people) for column in columns]
     found = np.ones(people.height, np.float64)
-    step = max(MOST_PAIRS // max(kept.shape[1], 1), 1)
-    for start in range(0, people.height if kept.shape[1] else 0, step):
-        part = slice(start, start + step)
-        total = np.zeros((len(found[part]), kept.shape[1]), np.float32)
-        for column, code, released in zip(columns, codes, kept, strict=True):
-            total += column.distance[:, code[part]].T[:, released]
-        found[part] = total.min(axis=1) / len(columns)
+    for person in range(people.height if kept.shape[1] else 0):
+        apart = [column.distance[:, code[person]] for column, code in zip(columns, codes, strict=True)]
+        found[person] = _least(apart, kept) / len(columns)
     return found
+
+
+def _least(apart: list[NDArray[np.float32]], kept: Codes) -> np.float32:
+    """The smallest sum over columns.
+
+    A sum only grows. Halfway, rows that are farther by then than the nearest of the best are in full can be left out.
+    """
+    first = (len(apart) + 1) // 2
+    total = np.zeros(kept.shape[1], np.float32)
+    for each, released in zip(apart[:first], kept[:first], strict=True):
+        total += each.take(released)
+    if kept.shape[1] > _MANY:
+        some = np.argpartition(total, _SOME)[:_SOME]
+        rows = np.flatnonzero(total <= _added(total[some], apart[first:], kept[first:, some]).min())
+        total, kept = total[rows], kept[:, rows]
+    return np.float32(_added(total, apart[first:], kept[first:]).min())
+
+
+def _added(total: NDArray[np.float32], apart: list[NDArray[np.float32]], kept: Codes) -> NDArray[np.float32]:
+    for each, released in zip(apart, kept, strict=True):
+        total = total + each.take(released)
+    return total
 
 
 def _threshold(near: Reals, far: Reals) -> tuple[float, bool]:
