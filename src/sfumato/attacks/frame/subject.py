@@ -132,9 +132,12 @@ class Subject(Brief):
         return labels[:, first], np.bincount(of_row, minlength=len(first)).astype(np.int64), of_row
 
     def coded(self, people: pl.DataFrame) -> Codes:
-        """People's values by quasi-identifier; -1 for a value that no meaning knows."""
+        """People's values by quasi-identifier; -1 for a value that no meaning knows, and for drawn numbers."""
         rows = []
         for name in self.quasi:
+            if name in self.drawn:
+                rows.append(np.full(people.height, -1, np.int32))
+                continue
             place = {value: code for code, value in enumerate(self.coverage[name].values)}
             known, codes = pl.Series(list(place), dtype=pl.String), pl.Series(list(place.values()), dtype=pl.Int32)
             texts = people[name].cast(pl.String)

@@ -72,9 +72,8 @@ def _halved(made: CondensedRelease, found: Audit, chance: Chance) -> Audit:
 def _tried(made: CondensedRelease, chance: Chance) -> Iterator[tuple[Ids, str]]:
     """Rows that are halved, in random order, and what they are: some of a large table, or all.
 
-    Rows drawn at random from all over would lie farther apart than the table's own, and groups of them would hide
-    people better. So whole neighbourhoods are taken: groups are numbered part by part of the table, those with numbers
-    next to each other lie together.
+    Whole neighbourhoods are taken, so that records have the neighbours that they have in the table. Groups are numbered
+    part by part of the table: those with numbers next to each other lie together.
     """
     draw, rows = chance.generator(), made.prepared.source.rows
     if rows > _MOST:
@@ -100,7 +99,8 @@ def _membership(made: CondensedRelease, order: Ids, chance: Chance) -> Finding:
         rows = inside.drawn(made.condense, outcome, draw)
     shown = _release_subject(made, inside, rows, outside.source.table)
     attack = chosen_attacks((Membership.name,), "condensed")[Membership.name].make(made.plan.attack.trials)
-    return attack.run(shown, chance, None)
+    found: Finding = attack.run(shown, chance, None)
+    return found
 
 
 def _release_subject(
