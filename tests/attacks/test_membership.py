@@ -82,11 +82,11 @@ def test_distances_by_hand():
 def test_the_smallest_sum_is_the_smallest_sum(many: int, monkeypatch: pytest.MonkeyPatch):
     """With and without leaving out what is far halfway: the sums of all rows, one by one, to the last bit."""
     monkeypatch.setattr(membership, "_MANY", many)
-    monkeypatch.setattr(membership, "_SOME", 1)
+    monkeypatch.setattr(membership, "_BLOCK", 30)
     draw = np.random.default_rng(4)
     for columns in (1, 2, 5):
         apart = [draw.random(30).astype(np.float32) for _ in range(columns)]
-        kept = draw.integers(0, 30, (columns, 400)).astype(np.int32)
+        kept = draw.integers(0, 30, (columns, 400))
         sums = [np.float32(0)] * 400
         for each, released in zip(apart, kept, strict=True):
             sums = [np.float32(one + each[code]) for one, code in zip(sums, released, strict=True)]

@@ -14,7 +14,7 @@ MARKED = {
     "docs/attacks/adult.md": 2,
     "docs/theory/bottom-up.md": 2,
     "docs/theory/comparison.md": 3,
-    "docs/theory/condensation.md": 3,
+    "docs/theory/condensation.md": 4,
     "docs/theory/diffgen.md": 9,
     "docs/theory/distributions.md": 1,
     "docs/theory/incognito.md": 1,

@@ -19,8 +19,8 @@ from sfumato.ground.errors import ParameterError
 
 _MANY = 4096
 """From so many released combinations on, the search leaves out what cannot be nearest any more."""
-_SOME = 64
-"""So many of the nearest are looked at first."""
+_BLOCK = 1024
+"""Of so many the nearest is looked at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class Membership:
         columns = self._columns(subject)
         kept = np.stack([column.released for column in columns])
         kept = kept[:, alike(kept.astype(np.int64))[0]]
-        kept = kept[:, draw.permutation(kept.shape[1])[: self.rows]]
-        near, far = (_nearest(columns, kept, people) for people in (inside, outside))
+        rows: Ints = kept[:, draw.permutation(kept.shape[1])[: self.rows]].astype(np.int64)
+        near, far = (_nearest(columns, rows, people) for people in (inside, outside))
         half = each // 2
         threshold, below = _threshold(near[:half], far[:half])
         said_in = [(part <= threshold) == below for part in (near[half:], far[half:])]
@@ -154,7 +154,7 @@ def _beside(coverage: Coverage) -> Reals:
     return found
 
 
-def _nearest(columns: list[_Column | Ladder], kept: Codes, people: pl.DataFrame) -> Reals:
+def _nearest(columns: list[_Column | Ladder], kept: Ints, people: pl.DataFrame) -> Reals:
     """For each person the smallest distance to a released row, averaged over columns."""
     codes = [column.coded(people) for column in columns]
     found = np.ones(people.height, np.float64)
@@ -164,25 +164,26 @@ def _nearest(columns: list[_Column | Ladder], kept: Codes, people: pl.DataFrame)
     return found
 
 
-def _least(apart: list[NDArray[np.float32]], kept: Codes) -> np.float32:
+def _least(apart: list[NDArray[np.float32]], kept: Ints) -> np.float32:
     """The smallest sum over columns.
 
-    A sum only grows. Halfway, rows that are farther by then than the nearest of the best are in full can be left out.
+    A sum only grows. Halfway, some of the nearest are measured in full: rows that are farther by then can be left out.
     """
     first = (len(apart) + 1) // 2
     total = np.zeros(kept.shape[1], np.float32)
     for each, released in zip(apart[:first], kept[:first], strict=True):
-        total += each.take(released)
+        total += each[released]
     if kept.shape[1] > _MANY:
-        some = np.argpartition(total, _SOME)[:_SOME]
+        blocks = kept.shape[1] // _BLOCK
+        some = total[: blocks * _BLOCK].reshape(blocks, _BLOCK).argmin(axis=1) + _BLOCK * np.arange(blocks)
         rows = np.flatnonzero(total <= _added(total[some], apart[first:], kept[first:, some]).min())
         total, kept = total[rows], kept[:, rows]
     return np.float32(_added(total, apart[first:], kept[first:]).min())
 
 
-def _added(total: NDArray[np.float32], apart: list[NDArray[np.float32]], kept: Codes) -> NDArray[np.float32]:
+def _added(total: NDArray[np.float32], apart: list[NDArray[np.float32]], kept: Ints) -> NDArray[np.float32]:
     for each, released in zip(apart, kept, strict=True):
-        total = total + each.take(released)
+        total = total + each[released]
     return total
 
 
