@@ -160,7 +160,7 @@ def _orders(columns: list[Numeric | Wordy]) -> tuple[tuple[Numeric, Ints, Floats
     found = []
     for column in columns:
         if isinstance(column, Numeric) and column.points:
-            order = np.argsort(column.low, kind="stable").astype(np.int64)
+            order = np.argsort(column.low)
             found.append((column, order, column.low[order]))
     return tuple(found)
 

@@ -145,14 +145,14 @@ class Sheet:
         return self.fits_one(rarest, rows)
 
     def narrowest(self, predicate: Sequence[Condition]) -> tuple[Rows, list[Condition]]:
-        """Those who may fit, by the condition that leaves the fewest; and the conditions, the rarest first."""
+        """Those who may fit, by the condition that leaves the fewest; and the conditions, this one last."""
         found = []
         for condition in predicate:
             low, high = self.columns[condition.column].about(condition)
             found.append((high - low, low, condition))
         found.sort(key=lambda one: one[0])
         many, low, first = found[0]
-        return self.columns[first.column].order[low : low + many], [condition for *_, condition in found]
+        return self.columns[first.column].order[low : low + many], [*(one[2] for one in found[1:]), first]
 
     def fits_one(self, predicate: Sequence[Condition], rows: Rows) -> bool:
         """Whether exactly one of some rows fits."""
