@@ -187,9 +187,33 @@ def speed() -> str:
     return table(f"Condensation of {ROWS:,} rows of {COLUMNS} numbers", heads, rows)
 
 
+def attacks() -> str:
+    """Releases with and without their attacks: numbers of a few digits, and numbers with all of theirs."""
+    rows = []
+    for many in (200_000, ROWS):
+        draw = Chance(seed=1).generator()
+        points = 100 * (draw.normal(size=(many, 3)) @ draw.normal(size=(3, 6)) + 0.3 * draw.normal(size=(many, 6)))
+        for digits, written in (("one decimal or none", lambda column, at: column.round(at % 2)), ("all", None)):
+            columns = [points[:, at] if written is None else written(points[:, at], at) for at in range(6)]
+            frame = pl.DataFrame({f"c{at}": column for at, column in enumerate(columns)})
+            plan = {
+                "columns": {name: {"role": "quasi"} for name in frame.columns},
+                "privacy": {"indistinguishable_groups": 20},
+                "algorithm": {"name": "condense", "seed": 1},
+            }
+            without, with_them = (
+                timed(lambda run=run, plan=plan, frame=frame: sf.release(sf.Plan.parse({**plan, **run}), frame))[1].cpu
+                for run in ({"attack": {"run": False}}, {})
+            )
+            cost = with_them - without
+            rows.append([f"{many:,}", digits, f"{without:.1f} s", f"{cost:.1f} s", f"{cost / without:.1f}"])
+    heads = ["rows", "digits of the numbers", "CPU of a release without attacks", "CPU of its attacks", "ratio"]
+    return table("Attacks on condensed releases, six columns of numbers, k = 20", heads, rows)
+
+
 def main() -> str:
-    """Utility, what becomes of a spike, time."""
-    return f"{utility()}\n{zeros()}\n{speed()}"
+    """Utility, what becomes of a spike, time, time of the attacks."""
+    return f"{utility()}\n{zeros()}\n{speed()}\n{attacks()}"
 
 
 if __name__ == "__main__":

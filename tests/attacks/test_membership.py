@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.frame.trials import Outcome
+from sfumato.attacks.membership import membership
 from sfumato.attacks.membership.membership import Membership, auc
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
@@ -75,6 +76,21 @@ def test_distances_by_hand():
     assert found.figures["distance_of_members"] == 0
     assert found.figures["distance_of_others"] == pytest.approx(((1 + 0.5) / 2 / 2 + 1 / 2) / 2)
     assert auc(np.array([1.0]), np.array([])) == 0.5
+
+
+@pytest.mark.parametrize("many", [1, 5000])
+def test_the_smallest_sum_is_the_smallest_sum(many: int, monkeypatch: pytest.MonkeyPatch):
+    """With and without leaving out what is far halfway: the sums of all rows, one by one, to the last bit."""
+    monkeypatch.setattr(membership, "_MANY", many)
+    monkeypatch.setattr(membership, "_BLOCK", 30)
+    draw = np.random.default_rng(4)
+    for columns in (1, 2, 5):
+        apart = [draw.random(30).astype(np.float32) for _ in range(columns)]
+        kept = draw.integers(0, 30, (columns, 400))
+        sums = [np.float32(0)] * 400
+        for each, released in zip(apart, kept, strict=True):
+            sums = [np.float32(one + each[code]) for one, code in zip(sums, released, strict=True)]
+        assert membership._least(apart, kept) == min(sums)
 
 
 def test_the_kit():

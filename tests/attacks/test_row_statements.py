@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import nan
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.attacks.identity import row_statements
 from sfumato.attacks.identity.predicates import Numbers, Sheet, Words
 from sfumato.attacks.identity.row_statements import RowStatements
 from tests.weights import examples
@@ -56,3 +58,25 @@ def test_groups_single_out_whom_all_rows_single_out(sheet, data):
     choices = st.lists(st.sampled_from(list(sheet.columns)), min_size=1, unique=True).map(tuple)
     tries = data.draw(st.lists(st.tuples(st.integers(0, sheet.height - 1), choices), min_size=1, max_size=20))
     assert said.singled(tries).tolist() == [sheet.singled(said.predicate(tried)) for tried in tries]
+
+
+@pytest.mark.parametrize(("block", "first", "far"), [(1, 3, 1), (2, 12, 2)])
+def test_large_groups_are_asked_in_short_and_single_out_the_same(block: int, first: int, far: int):
+    """What is left out of large tables is left out of tables of some rows; whoever fits is counted row by row."""
+
+    @examples(120)
+    @given(sheet=sheets(), more=sheets(), data=st.data())
+    def compared(sheet: Sheet, more: Sheet, data: st.DataObject) -> None:
+        other = np.resize(more.columns["range"].low, sheet.height)
+        sheet = Sheet(columns=sheet.columns | {"other": numbers(other, other, exact=False)}, height=sheet.height)
+        choices = st.lists(st.sampled_from(["range", "other", "word"]), min_size=1, unique=True).map(tuple)
+        tries = [(row, data.draw(choices)) for row in range(sheet.height)]
+        said = RowStatements(sheet)
+        every = np.arange(sheet.height)
+        literal = [sheet.fitting(said.predicate(tried), every) == 1 for tried in tries]
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (("BLOCK", block), ("_FIRST_ROWS", first), ("_FAR_OUT", far)):
+                patch.setattr(row_statements, name, value)
+            assert said.singled(tries).tolist() == literal
+
+    compared()

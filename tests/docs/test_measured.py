@@ -15,7 +15,7 @@ MARKED = {
     "docs/theory/bottom-up.md": 2,
     "docs/theory/comparison.md": 3,
     "docs/guide/stream.md": 2,
-    "docs/theory/condensation.md": 3,
+    "docs/theory/condensation.md": 4,
     "docs/theory/streams.md": 2,
     "docs/theory/diffgen.md": 9,
     "docs/theory/distributions.md": 1,

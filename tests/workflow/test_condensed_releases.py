@@ -17,6 +17,7 @@ from sfumato.ground.chance import Chance
 from sfumato.verification.condensed_checks import SYNTHETIC, UNCERTAIN
 from sfumato.workflow.attacking import attack as audit
 from sfumato.workflow.checking import verify_again
+from sfumato.workflow.kinds.condensed import condensed_subject
 from sfumato.workflow.kinds.condensed.condensed_kind import KIND
 from sfumato.workflow.kinds.condensed.condensed_subject import bundle_subject
 from sfumato.workflow.loading import whole_file
@@ -80,6 +81,31 @@ def test_a_control_file_takes_the_place_of_the_other_half(tmp_path: Path):
     asked = plan(attack={"trials": 60, "control": str(tmp_path / "others.csv")})
     notes = {one.attack: one.note for one in sf.release(asked, people()).audit.findings}
     assert "half of the trials" in notes["membership"]
+
+
+def test_membership_in_a_large_table_is_measured_on_parts_of_it(monkeypatch: pytest.MonkeyPatch):
+    """Parts of records that lie together: each is a run of groups, and holds all records of its groups."""
+    made = sf.release(plan(seed=1, attack={"run": False}), people(900))
+    monkeypatch.setattr(condensed_subject, "_MOST", 300)
+    monkeypatch.setattr(condensed_subject, "_PART", 60)
+    (some, what), (every, whole) = condensed_subject._tried(made, Chance(seed=2))
+    assert (len(set(some.tolist())), what.split()[0], whole) == (len(some), str(len(some)), "the table")
+    assert 300 <= len(some) < 300 + 2 * 60 + K
+    groups = made.outcome.groups
+    kept, others = set(groups[some].tolist()), set(np.delete(groups, some).tolist())
+    assert not kept & others
+    assert len(kept) > 3 * len({group for group in kept if group + 1 not in kept})
+    assert sorted(every.tolist()) == list(range(900))
+    found = {one.attack: one for one in sf.release(plan(seed=1), people(900)).audit.findings}["membership"]
+    assert "rows of the table that lie together" in found.note
+    assert found.rate.trials == 50
+
+
+def test_where_a_part_has_too_few_of_a_class_the_whole_table_is_halved(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(condensed_subject, "_MOST", 60)
+    monkeypatch.setattr(condensed_subject, "_PART", 60)
+    found = sf.release(plan(seed=1, per_class=True), people(400)).audit
+    assert "half of the table" in {one.attack: one for one in found.findings}["membership"].note
 
 
 def test_membership_finds_rows_that_are_copies(tmp_path: Path):

@@ -220,8 +220,7 @@ COLLECTION: Mapping[str, Form] = MappingProxyType(
                         needed={
                             "questions": Row((NAME, NAME)),
                             "measure": OneOf(("correlation", "cramers-v")),
-                            "shown": Maybe(NUMBER),
-                            "estimate": Maybe(NUMBER),
+                            **dict.fromkeys(("shown", "estimate", "low", "high"), Maybe(NUMBER)),
                         }
                     ),
                     most=1_000,

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.collect.channels import Channel, Evidence, category_channel, evidence, number_channel
-from sfumato.collect.kept_categories import KeptCategory
+from sfumato.collect.channels import Channel, Evidence, category_channel, evidence, exact, number_channel
+from sfumato.collect.kept_categories import KeptCategory, declared_place
 from sfumato.collect.noise_laws import Whole
 from sfumato.collect.noisy_numbers import NoisyNumber
+from sfumato.collect.unary_bits import UnaryBits
 from sfumato.ground.errors import DataError, ParameterError, listed
 
-Asked = NoisyNumber | KeptCategory
+Asked = NoisyNumber | KeptCategory | UnaryBits
 
 
 def columns_of(table: Any, questions: Sequence[Asked]) -> list[Any]:
@@ -32,23 +33,30 @@ def columns_of(table: Any, questions: Sequence[Asked]) -> list[Any]:
 
 
 def refuse_others(questions: Sequence[Asked]) -> None:
-    """Refuse questions that have no cells."""
-    if not questions or not all(isinstance(one, NoisyNumber | KeptCategory) for one in questions):
+    """Refuse questions that have no cells: sets of items have none."""
+    good = [isinstance(one, Asked) and one.kind != "items" for one in questions]
+    if not good or not all(good):
         raise ParameterError(
-            f"questions must be numbers or kept categories, at least one; not {[type(q).__name__ for q in questions]}"
+            "questions must be numbers, kept categories or unary bits, at least one; not "
+            f"{[getattr(one, 'kind', type(one).__name__) for one in questions]}"
         )
 
 
 def channel_of(question: Asked, cells: int) -> Channel:
-    """The cells of a question; numbers have at most so many."""
+    """The cells of a question; numbers have at most so many.
+
+    Of unary bits the outcomes are known where answers are; here each cell is an outcome of its own.
+    """
     if isinstance(question, KeptCategory):
         return category_channel(question)
+    if isinstance(question, UnaryBits):
+        return exact(question.name, question.values, np.zeros(0, np.int64)).channel
     return number_channel(question, min(cells, question.steps + 1))
 
 
 def shown_evidence(question: Asked, shown: Any, cells: int) -> Evidence:
     """Shown answers as evidence, in the same cells."""
-    if isinstance(question, KeptCategory):
+    if not isinstance(question, NoisyNumber):
         return evidence(question, [str(one) for one in shown])
     return evidence(question, np.asarray(shown, np.float64), cells=min(cells, question.steps + 1))
 
@@ -60,7 +68,9 @@ def true_cells(question: Asked, channel: Channel, values: Any) -> Whole:
         if np.isnan(given).any():
             raise DataError(f"column {question.name!r}: NaN is no value; leave such rows out")
         return np.asarray(np.searchsorted(channel.edges[1:-1], given, side="right"), np.int64)
-    known = {str(one): question.code(str(one)) for one in set(values)}
+    if isinstance(question, NoisyNumber):
+        raise TypeError("a channel of numbers has edges")
+    known = {str(one): declared_place(question.name, str(one), question.values) for one in set(values)}
     return np.fromiter((known[str(one)] for one in values), np.int64, len(values))
 
 

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.collect.noise_laws import Reals, Whole
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Below a number of a column, or from it on."""
+    """Below a number of a column or from it on; or some of its categories, and all others."""
 
     column: int
     """The column, by its place."""
     threshold: float
-    """The smallest number of the upper part."""
+    """The smallest number of the upper part; NaN where categories are split."""
     gain: float
     """By how much the gini index falls."""
+    chosen: frozenset[int] = frozenset()
+    """Of categories: the cells of the first part."""
+
+    def first(self, values: Reals | Whole) -> Flags:
+        """Which records go to the first part, by their numbers or by the cells of their categories."""
+        if self.chosen:
+            return np.isin(values, list(self.chosen))
+        return np.asarray(values < self.threshold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,7 +43,7 @@ class Node:
     split: Split | None = None
     """None in a leaf."""
     children: tuple[Node, ...] = ()
-    """Below the split, and from it on."""
+    """The first part of the split, and the other."""
 
     @property
     def errors(self) -> float:
@@ -49,15 +61,45 @@ def is_worth(counts: Reals, least: int) -> bool:
     return bool((counts > 0).sum() > 1 and counts.sum() >= 2 * least)
 
 
-def best_split(cells: Whole, codes: Whole, edges: Sequence[Reals], classes: int, least: int) -> Split | None:
-    """The split with the lowest gini index; None where every part would have too few records, or nothing is gained."""
+def best_of(splits: Iterable[Split | None]) -> Split | None:
+    """The split with the lowest gini index, the first of equal ones; None where there is none."""
     found: Split | None = None
-    for column, ends in enumerate(edges):
-        size = len(ends) - 1
-        table = np.bincount(cells[column] * classes + codes, minlength=size * classes).reshape(size, classes)
-        one = split_of(table.astype(np.float64), least)
-        if one is not None and (found is None or one[1] > found.gain):
-            found = Split(column=column, threshold=float(ends[one[0]]), gain=one[1])
+    for one in splits:
+        if one is not None and (found is None or one.gain > found.gain):
+            found = one
+    return found
+
+
+def split_on(column: int, table: Reals, edges: Reals | None, least: float) -> Split | None:
+    """The best split by one column: of numbers, whose cells begin at edges, or of categories.
+
+    None where every part would have too few records, or nothing is gained.
+    """
+    if edges is None:
+        some = subset_of(table, least)
+        return None if some is None else Split(column=column, threshold=nan, gain=some[1], chosen=some[0])
+    cut = split_of(table, least)
+    return None if cut is None else Split(column=column, threshold=float(edges[cut[0]]), gain=cut[1])
+
+
+def subset_of(table: Reals, least: float) -> tuple[frozenset[int], float] | None:
+    """The best division of categories into two parts, by counts of categories x classes, and what it gains.
+
+    Claim: of two classes no division is better: categories in the order of a class's share are cut once. Of more
+        classes, the orders of all their shares are cut.
+    Source: Breiman, Friedman, Olshen and Stone 1984, theorem 4.5.
+
+    >>> subset_of(np.array([[5.0, 1], [0, 6], [4, 0]]), 1)[0]
+    frozenset({1})
+    """
+    there = np.flatnonzero(table.sum(axis=1) > 0)
+    shares = table[there] / table[there].sum(axis=1, keepdims=True)
+    found: tuple[frozenset[int], float] | None = None
+    for one in range(1 if table.shape[1] == 2 else table.shape[1]):
+        order = there[np.argsort(shares[:, one], kind="stable")]
+        cut = split_of(table[order], least) if len(order) > 1 else None
+        if cut is not None and (found is None or cut[1] > found[1]):
+            found = frozenset(order[: cut[0]].tolist()), cut[1]
     return found
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from sfumato.collect.channels import Evidence, evidence
-from sfumato.collect.gini_splits import Node, Split, is_worth, split_of
+from sfumato.collect.channels import Channel, Evidence
+from sfumato.collect.columns_given import Asked, shown_evidence
+from sfumato.collect.gini_splits import Node, Split, best_of, is_worth, split_on
 from sfumato.collect.joint import reconstruct_joint
 from sfumato.collect.noise_laws import Reals, Whole
 from sfumato.collect.noisy_numbers import NoisyNumber
 from sfumato.collect.reconstruct import Stopping
 
-Region = dict[int, tuple[float, float]]
-"""For some columns, from where to where."""
+Region = dict[int, tuple[float, float] | frozenset[int]]
+"""For some columns, from where to where; of categories, which cells."""
 _CELLS = (100, 40, 20)
 """Cells of a column by itself, in a pair, and among three: a joint of more cells would be spread too thinly."""
 _ENDS = Stopping(limit=0.001)
@@ -26,9 +28,9 @@ _ENDS = Stopping(limit=0.001)
 class JointCounts:
     """Shown answers to several questions, and true classes."""
 
-    questions: Sequence[NoisyNumber]
+    questions: Sequence[Asked]
     """The columns."""
-    shown: Sequence[Reals]
+    shown: Sequence[Any]
     """What each of them shows."""
     classes: Whole
     """The class of every record."""
@@ -53,29 +55,33 @@ class JointCounts:
 
     def evidence(self, column: int, together: int) -> Evidence:
         """The answers to a question, in as many cells as so many columns together can have."""
-        question = self.questions[column]
-        cells = min(_CELLS[together - 1], question.steps + 1)
-        if (column, cells) not in self._seen:
-            self._seen[column, cells] = evidence(question, self.shown[column], cells=cells)
-        return self._seen[column, cells]
+        key = column, _CELLS[together - 1] if isinstance(self.questions[column], NoisyNumber) else 0
+        if key not in self._seen:
+            self._seen[key] = shown_evidence(self.questions[column], self.shown[column], _CELLS[together - 1])
+        return self._seen[key]
 
-    def within(self, region: Region, column: int) -> tuple[Reals, Reals]:
+    def within(self, region: Region, column: int) -> tuple[Reals, Reals | None]:
         """Cells of a column x classes: the counts of a region, from the joint of its columns and this one; its edges.
 
         Of a cell that lies partly in the region a part counts: all its values are alike.
         """
         columns = tuple(sorted({*region, column}))
-        table, edges = self.table(columns), np.zeros(0)
+        table = self.table(columns)
         for axis, one in enumerate(columns):
-            found = self.evidence(one, len(columns)).channel.edges
-            mine = np.zeros(2) if found is None else found
-            edges = mine if one == column else edges
             if one in region:
-                low, high = region[one]
-                inside = np.clip(np.minimum(mine[1:], high) - np.maximum(mine[:-1], low), 0, None) / np.diff(mine)
+                inside = _inside(self.evidence(one, len(columns)).channel, region[one])
                 table = np.moveaxis(np.moveaxis(table, axis + 1, -1) * inside, -1, axis + 1)
         others = tuple(axis + 1 for axis, one in enumerate(columns) if one != column)
-        return np.asarray(table.sum(axis=others).T), edges
+        return np.asarray(table.sum(axis=others).T), self.evidence(column, len(columns)).channel.edges
+
+
+def _inside(channel: Channel, part: tuple[float, float] | frozenset[int]) -> Reals:
+    """How much of each cell lies in a part of a column."""
+    if channel.edges is None or isinstance(part, frozenset):
+        return np.isin(np.arange(channel.cells), list(part)).astype(np.float64)
+    low, high = part
+    below, above = np.maximum(channel.edges[:-1], low), np.minimum(channel.edges[1:], high)
+    return np.asarray(np.clip(above - below, 0, None) / np.diff(channel.edges))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,17 +103,22 @@ class JointGrowing:
         split = self._best(region)
         if split is None:
             return Node(counts=mine)
-        question = self.counts.questions[split.column]
-        low, high = region.get(split.column, (float(question.low), float(question.high)))
-        parts = [{**region, split.column: part} for part in ((low, split.threshold), (split.threshold, high))]
-        return Node(counts=mine, split=split, children=tuple(self.node(part, depth + 1) for part in parts))
+        return Node(
+            counts=mine,
+            split=split,
+            children=tuple(self.node({**region, split.column: part}, depth + 1) for part in self._parts(region, split)),
+        )
+
+    def _parts(self, region: Region, split: Split) -> list[tuple[float, float] | frozenset[int]]:
+        """What the two parts of a split hold of its column."""
+        question, held = self.counts.questions[split.column], region.get(split.column)
+        if isinstance(question, NoisyNumber):
+            low, high = held if isinstance(held, tuple) else (float(question.low), float(question.high))
+            return [(low, split.threshold), (split.threshold, high)]
+        cells = held if isinstance(held, frozenset) else frozenset(range(len(question.values)))
+        return [cells & split.chosen, cells - split.chosen]
 
     def _best(self, region: Region) -> Split | None:
         """The best split by any column, or by those above where there are as many as a joint can have."""
-        found: Split | None = None
-        for column in range(len(self.counts.questions)) if len(region) < len(_CELLS) else region:
-            table, edges = self.counts.within(region, column)
-            one = split_of(table, self.min_leaf)
-            if one is not None and (found is None or one[1] > found.gain):
-                found = Split(column=column, threshold=float(edges[one[0]]), gain=one[1])
-        return found
+        columns = range(len(self.counts.questions)) if len(region) < len(_CELLS) else region
+        return best_of(split_on(column, *self.counts.within(region, column), self.min_leaf) for column in columns)

@@ -15,6 +15,7 @@ import numpy as np
 from sfumato.collect.channels import Evidence, bit_rows, evidence
 from sfumato.collect.noise_laws import Reals
 from sfumato.collect.noisy_numbers import NoisyNumber
+from sfumato.collect.reconstruct import deviation
 from sfumato.collect.specification import Question, Specification
 from sfumato.collect.unary_bits import UnaryBits
 from sfumato.ground.arguments import at_least, between
@@ -76,8 +77,8 @@ class Estimates(Brief):
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest has it."""
-        pairs = [{**one.to_json(), "shown": _told(one.shown), "estimate": _told(one.estimate)} for one in self.pairs]
-        return {"questions": [one.to_json() for one in self.questions], "pairs": pairs}
+        told = ({**one.to_json(), **{key: _told(value) for key, value in one.figures.items()}} for one in self.pairs)
+        return {"questions": [one.to_json() for one in self.questions], "pairs": list(told)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +108,8 @@ class Reconstruction:
 
         refuse_long(spec)
         found = tuple(self._estimate(one, shown[one.name]) for one in spec.questions)
-        return Estimates(
-            questions=found, pairs=pairs_of(spec.questions, shown, {one.name: one.deviation for one in found})
-        )
+        known = {one.name: (one.deviation, one.rounds) for one in found}
+        return Estimates(questions=found, pairs=pairs_of(self, spec.questions, shown, known))
 
     def seen(self, question: Question, shown: Sequence[str]) -> Evidence:
         """The answers to a question that has a distribution, in these cells."""
@@ -135,7 +135,7 @@ class Reconstruction:
             low=low,
             high=high,
             outside=outside,
-            deviation=_deviation(found.shares, seen.channel.edges),
+            deviation=float(deviation(found.shares, seen.channel.edges)),
         )
 
     def _items(self, question: UnaryBits, shown: Sequence[str]) -> Estimate:
@@ -180,14 +180,6 @@ def _received(question: Question, seen: Evidence, shown: Sequence[str]) -> tuple
     cell = np.searchsorted(seen.channel.edges[1:-1], inside, side="right")
     shares = np.bincount(cell, minlength=seen.channel.cells) / len(values)
     return shares, (float((values < ends[0]).mean()), float((values > ends[1]).mean()))
-
-
-def _deviation(shares: Reals, edges: Reals | None) -> float:
-    """Of numbers that lie evenly in their cells; 0 for others."""
-    if edges is None:
-        return 0.0
-    middle, wide = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-    return float(np.sqrt((shares * ((middle - shares @ middle) ** 2 + wide**2 / 12)).sum()))
 
 
 def _told(value: float | None) -> float | None:

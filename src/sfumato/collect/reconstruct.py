@@ -168,3 +168,12 @@ def likelihood(shares: Reals, counts: Reals, matrix: Reals) -> float:
     predicted = matrix @ shares
     good = predicted > 0
     return float((counts[good] * np.log(predicted[good])).sum() / counts[good].sum()) if good.any() else float("-inf")
+
+
+def deviation(shares: Reals, edges: Reals | None) -> Reals:
+    """Of numbers that lie evenly in their cells; 0 for others. Rows of shares have one each."""
+    if edges is None:
+        return np.zeros(shares.shape[:-1])
+    middle, wide = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    centred = middle - (shares @ middle)[..., None]
+    return np.asarray(np.sqrt((shares * (centred**2 + wide**2 / 12)).sum(axis=-1)))

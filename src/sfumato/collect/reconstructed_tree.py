@@ -1,4 +1,4 @@
-"""Decision trees from randomized numbers: reconstructed globally, by class, or by class anew in every node."""
+"""Decision trees from randomized answers: reconstructed globally, by class, or by class anew in every node."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ import numpy as np
 
 from sfumato.collect.associated_cells import associated, by_class
 from sfumato.collect.channels import Evidence
-from sfumato.collect.columns_given import cells_for, channel_of, classes_of, columns_of, shown_evidence, true_cells
-from sfumato.collect.gini_splits import Node, Split, best_split, is_worth, pruned
+from sfumato.collect.columns_given import (
+    Asked,
+    cells_for,
+    channel_of,
+    classes_of,
+    columns_of,
+    shown_evidence,
+    true_cells,
+)
+from sfumato.collect.gini_splits import Node, Split, best_of, is_worth, pruned, split_on
 from sfumato.collect.joint_counts import JointCounts, JointGrowing
 from sfumato.collect.noise_laws import Reals, Whole
 from sfumato.collect.noisy_numbers import NoisyNumber
 from sfumato.collect.reconstruct import Stopping
 from sfumato.ground.arguments import at_least, one_of
-from sfumato.ground.errors import ParameterError
+from sfumato.ground.chance import Chance
 from sfumato.ground.extras import extra
 
 extra("sklearn.base", "mining on distributions")
@@ -42,12 +50,13 @@ class _Records:
 
 
 class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns from randomized numbers and true classes, and classifies records that were not randomized.
+    """Learns from randomized numbers and categories and true classes, and classifies records that were not randomized.
 
     ``global`` reconstructs every column once; ``by-class`` once for every class; ``local`` by class in every node.
     ``joint`` grows on counts alone: those of a node come from the joint distribution of the columns above it and one
     more, by class, so that no record has to be put into a cell. ``none`` takes values as they are: true ones, or shown
-    ones as if they were true.
+    ones as if they were true. Categories are split into two parts; where records are put into cells, lots decide who of
+    those that show the same goes where.
 
     Claim: what is learnt depends on shown values and classes alone. In a local node the columns that split above keep
         their cells: their records were chosen by noise, so the law of the noise no longer holds for them.
@@ -56,7 +65,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        questions: Sequence[NoisyNumber] = (),
+        questions: Sequence[Asked] = (),
         *,
         reconstruction: Reconstruction = "by-class",
         stopping: Stopping | None = None,
@@ -64,19 +73,19 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_depth: int = 12,
         min_leaf: int = 50,
         doubts: float = 2.0,
+        random_state: int = 0,
     ) -> None:
         """Remember how to fit; a split must save more errors than so many standard deviations of them."""
         self.questions, self.reconstruction, self.stopping = questions, reconstruction, stopping
         self.cells, self.max_depth, self.min_leaf, self.doubts = cells, max_depth, min_leaf, doubts
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> ReconstructedTree:  # noqa: N803
         """Grow a tree from shown records, and prune it."""
         one_of("reconstruction", self.reconstruction, RECONSTRUCTIONS)
         at_least("max_depth", self.max_depth, 1)
         at_least("min_leaf", self.min_leaf, 1)
-        if not all(isinstance(one, NoisyNumber) for one in self.questions):
-            raise ParameterError("questions of a tree must be numbers")
-        given = [np.asarray(one, np.float64) for one in columns_of(X, self.questions)]
+        given = [_read(one, column) for one, column in zip(self.questions, columns_of(X, self.questions), strict=True)]
         self.classes_, codes = classes_of(y, len(given[0]))
         self.n_features_in_ = len(self.questions)
         cells = self.cells or cells_for(len(codes))
@@ -90,7 +99,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.root_ = pruned(whole, self.doubts)
         return self
 
-    def _evidence(self, given: Sequence[Reals], cells: int) -> list[Evidence] | None:
+    def _evidence(self, given: Sequence[Any], cells: int) -> list[Evidence] | None:
         if self.reconstruction == "none":
             return None
         return [shown_evidence(one, column, cells) for one, column in zip(self.questions, given, strict=True)]
@@ -98,7 +107,10 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Reals:  # noqa: N803
         """The shares of the classes in every record's leaf."""
         check_is_fitted(self)
-        columns = [np.asarray(one, np.float64) for one in columns_of(X, self.questions)]
+        given = zip(self.questions, self.channels_, columns_of(X, self.questions), strict=True)
+        columns = [
+            _read(q, each) if channel.edges is not None else true_cells(q, channel, each) for q, channel, each in given
+        ]
         rows = len(columns[0])
         found = np.empty((rows, len(self.classes_)))
         waiting: list[tuple[Node, Whole]] = [(self.root_, np.arange(rows))]
@@ -107,8 +119,8 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if node.split is None:
                 found[some] = node.counts / node.counts.sum()
                 continue
-            left = columns[node.split.column][some] < node.split.threshold
-            waiting += [(node.children[0], some[left]), (node.children[1], some[~left])]
+            first = node.split.first(columns[node.split.column][some])
+            waiting += [(node.children[0], some[first]), (node.children[1], some[~first])]
         return found
 
     def predict(self, X: Any) -> Any:  # noqa: N803
@@ -116,12 +128,19 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
+def _read(question: Asked, column: Any) -> Any:
+    return np.asarray(column, np.float64) if isinstance(question, NoisyNumber) else np.asarray(column)
+
+
 class _Grown:
     """The growing of one tree."""
 
-    def __init__(self, tree: ReconstructedTree, given: Sequence[Reals], codes: Whole, seen: list[Evidence] | None):
+    def __init__(self, tree: ReconstructedTree, given: Sequence[Any], codes: Whole, seen: list[Evidence] | None):
         self.tree, self.given, self.codes, self.seen = tree, given, codes, seen
         self.many = len(tree.classes_)
+        draw = Chance(seed=tree.random_state).generator()
+        self.lots = [draw.permutation(len(codes)) for _ in given]
+        self.edges = [one.edges for one in tree.channels_]
 
     def root(self) -> _Records:
         """All records, in the cells in which the mode begins."""
@@ -130,17 +149,17 @@ class _Grown:
             columns = zip(self.tree.questions, self.tree.channels_, self.given, strict=True)
             cells = [true_cells(*one) for one in columns]
         elif self.tree.reconstruction == "global":
-            pairs = zip(self.seen, self.given, strict=True)
-            cells = [associated(seen, shown, self.tree.stopping) for seen, shown in pairs]
+            parts = zip(self.seen, self.given, self.lots, strict=True)
+            cells = [associated(seen, shown, self.tree.stopping, lots) for seen, shown, lots in parts]
         else:
             cells = [self._by_class(column, rows) for column in range(len(self.given))]
         return _Records(rows=rows, cells=np.array(cells), settled=frozenset())
 
     def _by_class(self, column: int, rows: Whole) -> Whole:
-        seen = self.seen[column].take(rows) if self.seen is not None else None
-        if seen is None:
+        if self.seen is None:
             raise TypeError("values that were not randomized are not reconstructed")
-        return by_class(seen, self.given[column][rows], self.codes[rows], self.many, self.tree.stopping)
+        seen, lots = self.seen[column].take(rows), self.lots[column][rows]
+        return by_class(seen, self.given[column][rows], self.codes[rows], self.many, self.tree.stopping, lots)
 
     def node(self, held: _Records, depth: int) -> Node:
         """A node with everything below it."""
@@ -151,13 +170,18 @@ class _Grown:
         if self.tree.reconstruction == "local" and depth:
             for column in set(range(len(self.given))) - held.settled:
                 held.cells[column] = self._by_class(column, held.rows)
-        edges = [np.zeros(2) if one.edges is None else one.edges for one in self.tree.channels_]
-        split = best_split(held.cells, codes, edges, self.many, self.tree.min_leaf)
+        split = best_of(self._split(column, held.cells[column], codes) for column in range(len(self.given)))
         if split is None:
             return Node(counts=counts)
-        left = edges[split.column][held.cells[split.column]] < split.threshold
-        parts = [self._part(held, some, split) for some in (left, ~left)]
+        edges, cells = self.edges[split.column], held.cells[split.column]
+        first = split.first(cells if edges is None else edges[cells])
+        parts = [self._part(held, some, split) for some in (first, ~first)]
         return Node(counts=counts, split=split, children=tuple(self.node(part, depth + 1) for part in parts))
+
+    def _split(self, column: int, cells: Whole, codes: Whole) -> Split | None:
+        size = self.tree.channels_[column].cells
+        table = np.bincount(cells * self.many + codes, minlength=size * self.many).reshape(size, self.many)
+        return split_on(column, table.astype(np.float64), self.edges[column], self.tree.min_leaf)
 
     def _part(self, held: _Records, some: Any, split: Split) -> _Records:
         return _Records(rows=held.rows[some], cells=held.cells[:, some], settled=held.settled | {split.column})

@@ -166,11 +166,11 @@ def places(cells: pl.Series, known: Mapping[str, int]) -> Codes:
     >>> places(pl.Series(["b", None, "c"]), {"a": 0, "b": 1}).tolist()
     [1, -1, -1]
     """
-    distinct = cells.unique().drop_nulls()
-    numbers = [known.get(text, -1) for text in distinct.cast(pl.String)]
     if cells.dtype in ENCODED:
-        return _by_code(cells, distinct, numbers, -1)
-    found = cells.replace_strict(distinct, pl.Series(numbers, dtype=pl.Int32), default=-1, return_dtype=pl.Int32)
+        distinct = cells.unique().drop_nulls()
+        return _by_code(cells, distinct, [known.get(text, -1) for text in distinct.cast(pl.String)], -1)
+    texts, numbers = pl.Series(list(known), dtype=pl.String), pl.Series(list(known.values()), dtype=pl.Int32)
+    found = cells.cast(pl.String).replace_strict(texts, numbers, default=-1, return_dtype=pl.Int32)
     return np.asarray(found.to_numpy(), np.int32)
 
 

@@ -1,18 +1,26 @@
 """Make the golden files with the code that is to be kept: ``python -m tests.golden.releases.make``.
 
 Tables are drawn only where they are missing. Whatever else there is is made anew: do this only when a release is meant
-to change.
+to change. Names of plans make these alone: ``python -m tests.golden.releases.make swapping condense``.
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import sfumato as sf
+from sfumato.collect.kept_categories import KeptCategory
+from sfumato.collect.noisy_numbers import NoisyNumber
+from sfumato.collect.specification import Specification
+from sfumato.collect.studies import shown_bits, shown_codes, shown_numbers
+from sfumato.collect.unary_bits import UnaryBits
+from sfumato.ground.chance import Chance
 from tests.golden.releases import adapter
 from tests.golden.releases.comparing import BUNDLES, EXPECTED, HERE, read, tables, texts
 from tests.golden.releases.plans import FULL_BUNDLES, PLANS, PRIVATE
@@ -22,16 +30,27 @@ LARGEST_REPORT = 400_000
 GOODS = ["beer", "wine", "cola", "juice", "tea", "milk", "cheese", "bread", "cake", "apple", "pear", "pills", "test"]
 TASTE = np.array([9, 4, 8, 5, 6, 14, 6, 18, 3, 7, 4, 3, 2]) / 89
 
+SURVEY = Specification(
+    questions=(
+        NoisyNumber.declared("years", "uniform", low=0, high=100, step=1, size=30),
+        NoisyNumber.declared("hours", "laplace", low=0, high=100, step=1, size=20),
+        KeptCategory.warner("rich", ("<=50K", ">50K"), truth="3/4"),
+        UnaryBits.within("gender", ("Female", "Male"), epsilon="1"),
+    )
+)
 
-def main() -> None:
+
+def main(names: Sequence[str]) -> None:
     for name, frame in drawn().items():
         if not (DRAWN / name).exists():
             DRAWN.mkdir(exist_ok=True)
             _draw(frame, DRAWN / name)
-    for folder in (EXPECTED, BUNDLES):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-    for name in PLANS:
+    if not (DRAWN / "survey.json").exists():
+        (DRAWN / "survey.json").write_text(SURVEY.write(), encoding="utf-8")
+    for name in names or PLANS:
+        for ending in ("", ".sensitive"):
+            (EXPECTED / f"{name}{ending}.csv").unlink(missing_ok=True)
+        shutil.rmtree(BUNDLES / name, ignore_errors=True)
         one(name)
 
 
@@ -83,6 +102,7 @@ def drawn() -> dict[str, pl.DataFrame]:
         **_riders(80),
         "baskets.csv": _baskets(160),
         "buys.csv": _buys(90),
+        "answers.csv": _answers(sf.datasets.census(300, seed=16)),
         "stays.csv": _stays(sf.datasets.census(250, seed=15).rename({"hours-per-week": "hours"})),
     }  # fmt: skip
 
@@ -167,5 +187,24 @@ def _stays(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select("age", "sex", "education", "hours", "income", codes=pl.Series(cells))
 
 
+def _answers(frame: pl.DataFrame) -> pl.DataFrame:
+    """What a survey would show of some people."""
+    shown: dict[str, list[str]] = {}
+    columns = ("age", "hours-per-week", "income", "sex")
+    for seed, (question, column) in enumerate(zip(SURVEY.questions, columns, strict=True)):
+        cells, chance = frame[column], Chance(seed=seed)
+        if isinstance(question, NoisyNumber):
+            drawn = shown_numbers(question, cells.to_numpy().astype(float), chance)
+            shown[question.name] = [question.write(int(number)) for number in drawn]  # from 0 on, in steps of 1
+            continue
+        true = np.array([question.values.index(one) for one in cells])
+        if isinstance(question, KeptCategory):
+            shown[question.name] = [question.write(int(code)) for code in shown_codes(question, true, chance)]
+        else:
+            bits = shown_bits(question, np.eye(len(question.values), dtype=np.bool_)[true], chance)
+            shown[question.name] = [question.write(tuple(row)) for row in bits.tolist()]
+    return pl.DataFrame(shown).with_columns(frame["sex"])
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

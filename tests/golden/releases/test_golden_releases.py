@@ -1,7 +1,8 @@
-"""Forty releases stay as they were: kept bundles verify, and what is made now has the same rows and figures."""
+"""Releases of every kind stay as they were: kept bundles verify, and what is made now has the same rows and figures."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import pytest
 
 from sfumato.workflow.checking import verify_written
+from sfumato.workflow.kinds import NAMES
 from tests.golden.releases import adapter
 from tests.golden.releases.comparing import BUNDLES, EXPECTED, HERE, differences, kept, manifest, tables, texts
-from tests.golden.releases.plans import FULL_BUNDLES, ITEMS, PLANS, PRIVATE, TABLES
+from tests.golden.releases.plans import FULL_BUNDLES, ITEMS, OTHERS, PLANS, PRIVATE, TABLES
 
-OPEN = [*TABLES, *ITEMS]
+OPEN = [*TABLES, *ITEMS, *OTHERS]
 
 
 @cache
@@ -26,8 +28,10 @@ def made(name: str) -> Any:
     return adapter.made(parsed(name))
 
 
-def test_there_are_forty_plans_and_all_golden_files():
-    assert len(PLANS) == len(TABLES) + len(ITEMS) + len(PRIVATE) == 40
+def test_there_are_plans_of_all_kinds_and_all_golden_files():
+    assert len(PLANS) == len(OPEN) + len(PRIVATE) == 46
+    found = {json.loads((BUNDLES / name / "manifest.json").read_text(encoding="utf-8"))["kind"] for name in PLANS}
+    assert found == {*NAMES} - {"observed"}  # its stages are those of private
     assert {path.name for path in BUNDLES.iterdir()} == set(PLANS)
     assert {path.name.removesuffix(".csv").removesuffix(".sensitive") for path in EXPECTED.iterdir()} == set(PLANS)
 

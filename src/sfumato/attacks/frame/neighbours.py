@@ -8,13 +8,14 @@ and at 1 from every other. On a raw table this is the distance that Anonymeter u
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.frame.numeric_labels import Floats, ends, numbers
-from sfumato.attacks.frame.subject import Codes, Ints, Subject
+from sfumato.attacks.frame.subject import Codes, Ints, Subject, alike
 
 _MANY = 4096
 """From so many classes on, the search leaves out what cannot be near any more."""
@@ -70,6 +71,8 @@ class Space:
     """The rows, one class after the other."""
     of_row: Ints
     """The class of each row."""
+    orders: tuple[tuple[Numeric, Ints, Floats], ...] = ()
+    """Where there are many classes: columns of single numbers, each with the classes in its order and their numbers."""
 
     @classmethod
     def of(cls, subject: Subject, people: pl.DataFrame, columns: tuple[str, ...]) -> Space:
@@ -86,6 +89,7 @@ class Space:
         ]
         return cls(
             columns=tuple(sorted(made, key=lambda column: isinstance(column, Wordy))),
+            orders=_orders(made) if len(sizes) > _MANY else (),
             sizes=sizes,
             starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
             rows=np.argsort(of_row, kind="stable").astype(np.int64),
@@ -121,26 +125,52 @@ class Space:
 
         After a few columns the best are measured in full: whoever is farther than they are already can be left out.
         """
-        every = slice(None)
+        near = self._window(person, count)
         first, rest = self.columns[:_FIRST], self.columns[_FIRST:]
-        partial = np.zeros(len(self.sizes), np.float64)
-        for column in first:
-            partial += column.distances(person, every)
-        near = np.arange(len(self.sizes), dtype=np.int64)
+        partial = _summed(first, person, near)
         if rest and len(near) > _MANY:
-            some = np.argpartition(partial, min(64 + count, len(near) - 1))[: 64 + count].astype(np.int64)
-            full = partial[some] + _summed(rest, person, some)
-            near = np.flatnonzero(partial <= _reached(full, self.sizes[some], count) + _SURE).astype(np.int64)
-        return near, partial[near] + _summed(rest, person, near)
+            some = np.argpartition(partial, min(64 + count, len(near) - 1))[: 64 + count]
+            full = partial[some] + _summed(rest, person, near[some])
+            kept = partial <= _reached(full, self.sizes[near[some]], count) + _SURE
+            near, partial = near[kept], partial[kept]
+        return near, partial + _summed(rest, person, near)
+
+    def _window(self, person: int, count: int) -> Ints:
+        """Classes that are not too far by one number alone: farther than some that are at hand.
+
+        A distance is a sum, and no column adds less than nothing. At hand are the classes around the person in the
+        order of each column.
+        """
+        known = [(order, at, column.values[person]) for column, order, at in self.orders]
+        known = [one for one in known if not np.isnan(one[2])]
+        if not known:
+            return np.arange(len(self.sizes), dtype=np.int64)
+        reach = isqrt(len(self.sizes)) + count
+        middles = [(order, int(np.searchsorted(at, value))) for order, at, value in known]
+        some = np.concatenate([order[max(m - reach, 0) : m + reach] for order, m in middles])
+        some = np.unique(some) if count > 1 else some
+        most = _reached(_summed(self.columns, person, some), self.sizes[some], count) + 2 * _SURE
+        spans = [(order, *np.searchsorted(at, [value - most, value + most])) for order, at, value in known]
+        order, low, high = min(spans, key=lambda span: span[2] - span[1])
+        return np.sort(order[low:high])
+
+
+def _orders(columns: list[Numeric | Wordy]) -> tuple[tuple[Numeric, Ints, Floats], ...]:
+    """The columns in which a class is one number, with their classes in order."""
+    found = []
+    for column in columns:
+        if isinstance(column, Numeric) and column.points:
+            order = np.argsort(column.low)
+            found.append((column, order, column.low[order]))
+    return tuple(found)
 
 
 def _classes(subject: Subject, columns: list[int]) -> tuple[Codes, Ints, Ints]:
     """The different labels in some columns: a row of codes per column, how many rows, each row's."""
     labels, sizes, of_row = subject.classes
-    found, of_class = np.unique(labels[columns], axis=1, return_inverse=True)
-    of_class = of_class.reshape(-1)
-    rows = np.bincount(of_class, weights=sizes, minlength=found.shape[1]).astype(np.int64)
-    return found.astype(np.int32), rows, of_class[of_row].astype(np.int64)
+    first, of_class = alike(labels[columns])
+    rows = np.bincount(of_class, weights=sizes, minlength=len(first)).astype(np.int64)
+    return labels[columns][:, first], rows, of_class[of_row]
 
 
 def _summed(columns: tuple[Numeric | Wordy, ...], person: int, classes: Ints) -> Floats:

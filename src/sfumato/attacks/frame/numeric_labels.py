@@ -15,6 +15,8 @@ from sfumato.describe.spans import read_interval
 
 Floats = NDArray[np.float64]
 
+_PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+"""A number as it is, which stands for itself: read for all labels at once."""
 _BOX = re.compile(r"\[(.*) - (.*)\]")
 
 
@@ -33,10 +35,13 @@ def ends(coverage: Coverage) -> tuple[Floats, Floats]:
     >>> low.tolist(), high.tolist()
     ([-inf, 7.0], [inf, 7.0])
     """
-    values = np.array([_number(value) for value in coverage.values], np.float64)
-    found = [_ends(label, values, covered) for label, covered in zip(coverage.labels, coverage.covers, strict=True)]
-    pairs = np.array(found, np.float64).reshape(len(found), 2)
-    return pairs[:, 0], pairs[:, 1]
+    cells = pl.Series(coverage.labels, dtype=pl.String)
+    low = numbers(pl.select(pl.when(cells.str.contains(_PLAIN)).then(cells)).to_series())
+    high, others = low.copy(), np.flatnonzero(np.isnan(low)).tolist()
+    values = np.array([_number(value) for value in coverage.values] if others else [], np.float64)
+    for place in others:
+        low[place], high[place] = _ends(coverage.labels[place], values, coverage.covers[place])
+    return low, high
 
 
 def _number(text: str) -> float:

@@ -133,9 +133,11 @@ class Subject(Brief):
         return labels[:, first], np.bincount(of_row, minlength=len(first)).astype(np.int64), of_row
 
     def coded(self, people: pl.DataFrame) -> Codes:
-        """People's values by quasi-identifier; -1 for a value that no meaning knows."""
+        """People's values by quasi-identifier; -1 for a value that no meaning knows, and for drawn numbers."""
         rows = [
-            places(people[name], {value: code for code, value in enumerate(self.coverage[name].values)})
+            np.full(people.height, -1, np.int32)
+            if name in self.drawn
+            else places(people[name], {value: code for code, value in enumerate(self.coverage[name].values)})
             for name in self.quasi
         ]
         return np.stack(rows) if rows else np.zeros((0, people.height), np.int32)
@@ -199,7 +201,7 @@ def _encoded(cells: pl.Series, labels: tuple[str, ...], name: str) -> Codes:
     texts = cells.cast(pl.String).fill_null("") if cells.null_count() else cells
     codes = places(texts, {label: code for code, label in enumerate(labels)})
     if (codes < 0).any():
-        unknown = min(set(texts.unique().cast(pl.String)) - set(labels))
+        unknown = texts.filter(pl.Series(codes < 0)).cast(pl.String).min()
         raise ParameterError(f"meanings of {name!r} must cover every released label; {unknown!r} is missing")
     return codes
 

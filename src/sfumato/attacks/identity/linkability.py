@@ -105,6 +105,4 @@ def _met(left: Space, right: Space, person: int) -> float:
     many, few = int(left.sizes[one].sum()), int(right.sizes[other].sum())
     if many < few:
         left, right, one, other = right, left, other, one
-    there = np.zeros(len(left.sizes), np.bool_)
-    there[one] = True
-    return float(there[left.of_row[right.members(other)]].sum()) / (many * few)
+    return float(np.isin(left.of_row[right.members(other)], one).sum()) / (many * few)

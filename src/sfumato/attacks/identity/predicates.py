@@ -19,7 +19,7 @@ from sfumato.attacks.frame.subject import Codes, Mask, Subject
 
 Rows = NDArray[np.int64]
 
-_BLOCK = 2048
+BLOCK = 2048
 """So many are looked at first: two who fit among them settle it."""
 
 
@@ -63,7 +63,12 @@ class Numbers:
 
     def fit(self, condition: Condition, rows: Rows) -> Mask:
         """Which of some rows fit."""
-        inside = (self.low[rows] >= condition.low) & (self.high[rows] <= condition.high)
+        if condition.low == -inf:
+            inside = self.high[rows] <= condition.high
+        else:
+            inside = self.low[rows] >= condition.low
+            if condition.high != inf:
+                inside &= self.high[rows] <= condition.high
         return np.asarray(inside != condition.negated)
 
 
@@ -136,20 +141,29 @@ class Sheet:
 
     def singled(self, predicate: Predicate) -> bool:
         """Whether exactly one fits."""
-        places = [self.columns[c.column].about(c) for c in predicate]
-        first = min(range(len(predicate)), key=lambda c: places[c][1] - places[c][0])
-        low, high = places[first]
-        return self.fits_one(predicate, self.columns[predicate[first].column].order[low:high])
+        rows, rarest = self.narrowest(predicate)
+        return self.fits_one(rarest, rows)
+
+    def narrowest(self, predicate: Sequence[Condition]) -> tuple[Rows, list[Condition]]:
+        """Those who may fit, by the condition that leaves the fewest; and the conditions, this one last."""
+        found = []
+        for condition in predicate:
+            low, high = self.columns[condition.column].about(condition)
+            found.append((high - low, low, condition))
+        found.sort(key=lambda one: one[0])
+        many, low, first = found[0]
+        return self.columns[first.column].order[low : low + many], [*(one[2] for one in found[1:]), first]
 
     def fits_one(self, predicate: Sequence[Condition], rows: Rows) -> bool:
         """Whether exactly one of some rows fits."""
-        found, start, length = 0, 0, _BLOCK
+        found, start, length = 0, 0, BLOCK
         while start < len(rows) and found < 2:
-            found += self._fitting(predicate, rows[start : start + length])
+            found += self.fitting(predicate, rows[start : start + length])
             start, length = start + length, 8 * length
         return found == 1
 
-    def _fitting(self, predicate: Sequence[Condition], rows: Rows) -> int:
+    def fitting(self, predicate: Sequence[Condition], rows: Rows) -> int:
+        """How many of some rows fit."""
         for condition in predicate:
             rows = rows[self.columns[condition.column].fit(condition, rows)]
         return len(rows)
@@ -182,7 +196,7 @@ def _beside(subject: Subject, frame: pl.DataFrame, about: str) -> dict[str, Numb
 
 
 def _numbers(low: Floats, high: Floats) -> Numbers:
-    order = np.argsort(low, kind="stable").astype(np.int64)
+    order = np.argsort(low).astype(np.int64)
     return Numbers(low=low, high=high, order=order, sorted=low[order])
 
 

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.frame.numeric_labels import Floats
 from sfumato.attacks.frame.subject import Mask
-from sfumato.attacks.identity.predicates import Condition, Numbers, Predicate, Rows, Sheet, Words
+from sfumato.attacks.identity.predicates import BLOCK, Condition, Numbers, Predicate, Rows, Sheet, Words
 from sfumato.group.keys import distinct
+
+_FIRST_ROWS, _FAR_OUT = 65_536, 256
+"""Among so many rows, so many that lie far out."""
 
 Try = tuple[int, tuple[str, ...]]
 """A row, and the columns that it speaks about."""
@@ -22,15 +25,18 @@ Try = tuple[int, tuple[str, ...]]
 class RowStatements:
     """What the rows of a sheet say: their word, their number if that is shown as it is, or one at least as extreme.
 
-    How: rows that say the same about words and exact numbers are found by grouping, once for every choice of columns.
-        Only they can fit; what they say about other numbers is compared in each group, and asked once.
+    How: rows that say the same about words and exact numbers, and lie on the same side of the median where labels are
+        single numbers, are found by grouping, once for every choice of columns.
+        Only they can fit; what they say about other numbers is compared in each group, and asked once. Most are settled
+        at once by some row that lies far out; of a large group only the rows are looked at that the rarest number
+        leaves.
     """
 
     def __init__(self, sheet: Sheet) -> None:
-        """Number what the rows say about each column; of a number they name the rarer side of the median."""
+        """Number what the rows say about words and exact numbers; of others they name the rarer side of the median."""
         self.sheet = sheet
         self._middles = {name: _middle(c.low) for name, c in sheet.columns.items() if isinstance(c, Numbers)}
-        self._spoken = {name: self._spoken_of(name) for name in sheet.columns}
+        self._spoken = {name: self._spoken_of(name) for name in sheet.columns if self._exact(name)}
         self._groups: dict[tuple[str, ...], _Groups] = {}
 
     def predicate(self, tried: Try) -> Predicate:
@@ -56,28 +62,73 @@ class RowStatements:
         groups = self._groups[names]
         if not sided:
             return groups.alone[rows]
-        return np.array([self._alone(groups, sided, row) for row in rows.tolist()], np.bool_)
+        found = np.zeros(len(rows), np.bool_)
+        free = len(sided) == len(names)
+        for place in np.flatnonzero(~self._outdone(sided, rows) if free else ~found).tolist():
+            found[place] = self._alone(groups, sided, int(rows[place]))
+        return found
+
+    def _outdone(self, sided: list[str], rows: Rows) -> Mask:
+        """Rows of whom it is seen at once that another fits what they say: one of a few that lie far out.
+
+        Asked of the first rows of the sheet: those that lie farthest out on the sides that a row speaks of.
+        """
+        columns: list[Any] = [self.sheet.columns[name] for name in sided]
+        above = np.stack([c.low[rows] > self._middles[name] for name, c in zip(sided, columns, strict=True)], axis=1)
+        found = np.zeros(len(rows), np.bool_)
+        for sides in np.unique(above, axis=0):
+            asked = np.flatnonzero((above == sides).all(axis=1))
+            places = [-self._places[n] if up else self._places[n] for n, up in zip(sided, sides, strict=True)]
+            out = np.argpartition(np.sum(places, axis=0), min(_FAR_OUT, len(places[0])) - 1)[:_FAR_OUT]
+            fits = out[None, :] != rows[asked][:, None]
+            for column, up in zip(columns, sides, strict=True):
+                mine = (column.low if up else column.high)[rows[asked]][:, None]
+                fits &= column.low[out] >= mine if up else column.high[out] <= mine
+            found[asked] = fits.any(axis=1)
+        return found
+
+    @cached_property
+    def _sides(self) -> dict[str, _Spoken]:
+        """On which side of the median a row is, where labels are single numbers: who fits is on the same side."""
+        found = {}
+        for name, column in self.sheet.columns.items():
+            if isinstance(column, Numbers) and bool((column.low == column.high)[~np.isnan(column.low)].all()):
+                found[name] = _Spoken(codes=(column.low > self._middles[name]).astype(np.int32), kinds=2)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[str, Rows]:
+        """Of columns of numbers: the first rows by how large they are."""
+        parts = {n: c.low[:_FIRST_ROWS] for n, c in self.sheet.columns.items() if isinstance(c, Numbers)}
+        return {name: np.argsort(np.argsort(low)) for name, low in parts.items()}
 
     def _grouped(self, exact: list[str], sided: list[str]) -> _Groups:
-        spoken = [self._spoken[name] for name in exact]
+        spoken = [self._spoken[name] for name in exact] + [self._sides[name] for name in sided if name in self._sides]
         unknown = np.zeros(self.sheet.height, np.bool_)
         for name in exact:
             column = self.sheet.columns[name]
             unknown |= np.isnan(column.low) if isinstance(column, Numbers) else False
         ids, count = distinct([one.codes for one in spoken], [one.kinds for one in spoken], self.sheet.height)
-        more = [self._spoken[name] for name in sided]
-        says, _ = distinct(
-            [ids.astype(np.int32), *(one.codes for one in more)], [count, *(one.kinds for one in more)], len(ids)
-        )
-        return _Groups(ids=ids, count=count, unknown=unknown, says=says)
+        return _Groups(ids=ids, count=count, unknown=unknown)
 
     def _alone(self, groups: _Groups, sided: list[str], row: int) -> bool:
         """Whether no other row of the group fits what a row says about numbers that are not exact."""
-        key = int(groups.says[row])
+        said = tuple(self._said(name, row) for name in sided)
+        key = int(groups.ids[row]), said
         if key not in groups.asked:
-            said = [self._said(name, row) for name in sided]
-            groups.asked[key] = not groups.unknown[row] and self.sheet.fits_one(said, groups.members(row))
+            groups.asked[key] = not groups.unknown[row] and self._fits_one(said, groups, row)
         return groups.asked[key]
+
+    def _fits_one(self, said: Sequence[Condition], groups: _Groups, row: int) -> bool:
+        """The same, asked of as few rows as will do: some of the group, then those whom the rarest number leaves."""
+        members = groups.members(row)
+        if len(members) > BLOCK:
+            if self.sheet.fitting(said, members[:BLOCK]) > 1:
+                return False
+            few, said = self.sheet.narrowest(said)
+            if len(few) < len(members):
+                members = few[groups.ids[few] == groups.ids[row]]
+        return self.sheet.fits_one(said, members)
 
     def _exact(self, name: str) -> bool:
         column = self.sheet.columns[name]
@@ -85,13 +136,7 @@ class RowStatements:
 
     def _spoken_of(self, name: str) -> _Spoken:
         column = self.sheet.columns[name]
-        if isinstance(column, Words):
-            return _Spoken.of(column.codes)
-        if column.exact:
-            return _Spoken.of(column.low)
-        below = ~(column.low > self._middles[name])
-        named = _Spoken.of(np.where(below, column.high, column.low))
-        return _Spoken(codes=named.codes * 2 + below, kinds=named.kinds * 2)
+        return _Spoken.of(column.codes if isinstance(column, Words) else column.low)
 
     def _said(self, name: str, row: int) -> Condition:
         column = self.sheet.columns[name]
@@ -127,10 +172,8 @@ class _Groups:
     """How many groups there are."""
     unknown: Mask
     """Which rows lack a number: they are like no row."""
-    says: Rows
-    """The number of what each row says in all its columns."""
-    asked: dict[int, bool] = field(default_factory=dict)
-    """Of what was asked so far, whether it fits one row."""
+    asked: dict[tuple[int, Predicate], bool] = field(default_factory=dict)
+    """Of what was asked so far in a group, whether it fits one row."""
 
     @cached_property
     def alone(self) -> Mask:

@@ -17,8 +17,10 @@ from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 
-MOST_PAIRS = 4_000_000
-"""Pairs of a person and a released combination that are compared at once."""
+_MANY = 4096
+"""From so many released combinations on, the search leaves out what cannot be nearest any more."""
+_BLOCK = 1024
+"""Of so many the nearest is looked at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +72,8 @@ class Membership:
         columns = self._columns(subject)
         kept = np.stack([column.released for column in columns])
         kept = kept[:, alike(kept.astype(np.int64))[0]]
-        kept = kept[:, draw.permutation(kept.shape[1])[: self.rows]]
-        near, far = (_nearest(columns, kept, people) for people in (inside, outside))
+        rows: Ints = kept[:, draw.permutation(kept.shape[1])[: self.rows]].astype(np.int64)
+        near, far = (_nearest(columns, rows, people) for people in (inside, outside))
         half = each // 2
         threshold, below = _threshold(near[:half], far[:half])
         said_in = [(part <= threshold) == below for part in (near[half:], far[half:])]
@@ -152,18 +154,37 @@ def _beside(coverage: Coverage) -> Reals:
     return found
 
 
-def _nearest(columns: list[_Column | Ladder], kept: Codes, people: pl.DataFrame) -> Reals:
+def _nearest(columns: list[_Column | Ladder], kept: Ints, people: pl.DataFrame) -> Reals:
     """For each person the smallest distance to a released row, averaged over columns."""
     codes = [column.coded(people) for column in columns]
     found = np.ones(people.height, np.float64)
-    step = max(MOST_PAIRS // max(kept.shape[1], 1), 1)
-    for start in range(0, people.height if kept.shape[1] else 0, step):
-        part = slice(start, start + step)
-        total = np.zeros((len(found[part]), kept.shape[1]), np.float32)
-        for column, code, released in zip(columns, codes, kept, strict=True):
-            total += column.distance[:, code[part]].T[:, released]
-        found[part] = total.min(axis=1) / len(columns)
+    for person in range(people.height if kept.shape[1] else 0):
+        apart = [column.distance[:, code[person]] for column, code in zip(columns, codes, strict=True)]
+        found[person] = _least(apart, kept) / len(columns)
     return found
+
+
+def _least(apart: list[NDArray[np.float32]], kept: Ints) -> np.float32:
+    """The smallest sum over columns.
+
+    A sum only grows. Halfway, some of the nearest are measured in full: rows that are farther by then can be left out.
+    """
+    first = (len(apart) + 1) // 2
+    total = np.zeros(kept.shape[1], np.float32)
+    for each, released in zip(apart[:first], kept[:first], strict=True):
+        total += each[released]
+    if kept.shape[1] > _MANY:
+        blocks = kept.shape[1] // _BLOCK
+        some = total[: blocks * _BLOCK].reshape(blocks, _BLOCK).argmin(axis=1) + _BLOCK * np.arange(blocks)
+        rows = np.flatnonzero(total <= _added(total[some], apart[first:], kept[first:, some]).min())
+        total, kept = total[rows], kept[:, rows]
+    return np.float32(_added(total, apart[first:], kept[first:]).min())
+
+
+def _added(total: NDArray[np.float32], apart: list[NDArray[np.float32]], kept: Ints) -> NDArray[np.float32]:
+    for each, released in zip(apart, kept, strict=True):
+        total = total + each[released]
+    return total
 
 
 def _threshold(near: Reals, far: Reals) -> tuple[float, bool]:

@@ -68,8 +68,8 @@ class CollectedFacts:
     """The columns that are published as collected."""
     estimates: tuple[EstimateShown, ...]
     """Question by question."""
-    pairs: tuple[tuple[str, str, bool, float | None, float | None], ...]
-    """Two questions, whether both are numbers, and how they go together: as shown, and as estimated."""
+    pairs: tuple[tuple[str, str, bool, tuple[float | None, ...]], ...]
+    """Two questions, whether both are numbers, and how they go together: shown, estimated, and an interval's ends."""
     errors: tuple[tuple[str, float, float, float], ...]
     """Of numbers: the question, how far away the shown number is, the mean of all, and the best filter."""
     confidence: float

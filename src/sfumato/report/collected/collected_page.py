@@ -46,10 +46,9 @@ def render(facts: CollectedFacts, work: Work | None = None) -> str:
                 one,
                 other,
                 "correlation" if numbers else "Cramér's V",
-                _told(shown, numbers),
-                _told(estimate, numbers),
+                *(_told(figure, numbers) for figure in figures),
             )
-            for one, other, numbers, shown, estimate in facts.pairs
+            for one, other, numbers, figures in facts.pairs
         ],
     )
 

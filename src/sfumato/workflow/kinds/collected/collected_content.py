@@ -26,6 +26,9 @@ from sfumato.workflow.kinds.collected.collected_release import CollectedRelease
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.plan.plan import Plan
 
+_FIGURES = ("shown", "estimate", "low", "high")
+"""Of a pair of questions, in the order of the page."""
+
 
 def refuse_subject(folder: Path, *_: object, **__: object) -> NoReturn:
     """Refuse to attack a bundle with an original: collectors have none."""
@@ -120,7 +123,8 @@ def _facts(
         beside=tuple(one["name"] for one in manifest["data"]["columns"] if one["name"] not in names),
         estimates=tuple(_estimate(one, spec, (true or {}).get(one["question"])) for one in made["questions"]),
         pairs=tuple(
-            (*one["questions"], one["measure"] == "correlation", one["shown"], one["estimate"]) for one in made["pairs"]
+            (*one["questions"], one["measure"] == "correlation", tuple(one[key] for key in _FIGURES))
+            for one in made["pairs"]
         ),
         errors=_errors(names, findings),
         confidence=float(manifest["plan"]["algorithm"].get("confidence", 0.95)),

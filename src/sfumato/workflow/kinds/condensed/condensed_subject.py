@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.subject import Coverage, Subject
+from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.membership.membership import Membership
 from sfumato.bundle.condensed_names import EPOCH
 from sfumato.bundle.published import Published
@@ -18,6 +19,7 @@ from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, Infeasible, unknown_column
 from sfumato.ground.work import Work
+from sfumato.group.keys import Ids
 from sfumato.verification.released_file import read_released
 from sfumato.workflow.attacking import attacked, chosen_attacks
 from sfumato.workflow.audit import Audit
@@ -26,14 +28,18 @@ from sfumato.workflow.kinds.condensed.condensed_table import CondensePrepared
 from sfumato.workflow.loading import load_table
 from sfumato.workflow.plan.plan import Plan
 
-_HALF = "made on a condensation of a random half of the table; the other half are the people who are not in it"
+_HALF = "made on a condensation of a random half of {what}; the other half are the people who are not in it"
+_MOST = 200_000
+"""Of larger tables so many rows are condensed for it, in parts of records that lie together."""
+_PART = 4000
+"""About so many rows of a part."""
 
 
 def attack(made: CondensedRelease, work: Work) -> Audit:
     """Single out, link, and tell who is in the table; more than the plan allows is refused.
 
     Where no control file is given, the membership of people in a condensation of one half of the table is attacked with
-    the other half as people who are not in it: the same table, k and options.
+    the other half as people who are not in it: the same table, k and options. Of a large table some parts are halved.
     """
     asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
     if not asked.run:
@@ -49,27 +55,52 @@ def attack(made: CondensedRelease, work: Work) -> Audit:
 
 
 def _halved(made: CondensedRelease, found: Audit, chance: Chance) -> Audit:
-    """Membership, measured on a condensation of one half."""
-    name, plan = Membership.name, made.plan
-    order = chance.generator().permutation(made.prepared.source.rows)
+    """Membership, measured on a condensation of one half; of a large table, of one half of some parts of it."""
+    name, refused = Membership.name, ""
+    for rows, what in _tried(made, chance):
+        try:
+            one = _membership(made, rows, chance)
+        except Infeasible as error:
+            refused = f"no control file, and of half {what}: {error}"
+            continue
+        skipped = {title: why for title, why in found.skipped.items() if title != name}
+        finding = replace(one, attack=name, note=_HALF.format(what=what))
+        return replace(found, findings=(*found.findings, finding), skipped=skipped)
+    return replace(found, skipped={**found.skipped, name: refused})
+
+
+def _tried(made: CondensedRelease, chance: Chance) -> Iterator[tuple[Ids, str]]:
+    """Rows that are halved, in random order, and what they are: some of a large table, or all.
+
+    Whole neighbourhoods are taken, so that records have the neighbours that they have in the table. Groups are numbered
+    part by part of the table: those with numbers next to each other lie together.
+    """
+    draw, rows = chance.generator(), made.prepared.source.rows
+    if rows > _MOST:
+        part = made.outcome.groups * made.condense.k // _PART
+        chosen = draw.permutation(int(part.max()) + 1)
+        many = np.cumsum(np.bincount(part)[chosen])
+        inside = np.isin(part, chosen[: int(np.searchsorted(many, _MOST)) + 1])
+        some = np.flatnonzero(inside)
+        yield some[draw.permutation(len(some))], f"{len(some):,} rows of the table that lie together in parts"
+    yield chance.generator().permutation(rows), "the table"
+
+
+def _membership(made: CondensedRelease, order: Ids, chance: Chance) -> Finding:
     middle = len(order) // 2
     inside, outside = (made.prepared.some(np.sort(part)) for part in (order[:middle], order[middle:]))
-    try:
-        work = Work()
-        work.chance = chance
-        outcome = made.condense(inside.problem, work)
-    except Infeasible as error:
-        return replace(found, skipped={**found.skipped, name: f"no control file, and of half the table: {error}"})
+    work = Work()
+    work.chance = chance
+    outcome = made.condense(inside.problem, work)
     draw = chance.generator()
     if made.condense.output == "distributions":
         rows = inside.uncertain(outcome, draw)
     else:
         rows = inside.drawn(made.condense, outcome, draw)
     shown = _release_subject(made, inside, rows, outside.source.table)
-    attack = chosen_attacks((name,), "condensed")[name].make(plan.attack.trials)
-    one = attack.run(shown, chance, None)
-    skipped = {title: why for title, why in found.skipped.items() if title != name}
-    return replace(found, findings=(*found.findings, replace(one, attack=name, note=_HALF)), skipped=skipped)
+    attack = chosen_attacks((Membership.name,), "condensed")[Membership.name].make(made.plan.attack.trials)
+    found: Finding = attack.run(shown, chance, None)
+    return found
 
 
 def _release_subject(
