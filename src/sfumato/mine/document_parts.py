@@ -180,7 +180,7 @@ Figures = tuple[int, int, int, "np.ndarray[Any, np.dtype[np.int64]] | None"]
 
 def figures_of(part: dict[str, Any], classes: Sequence[str], places: Mapping[str, int], where: str) -> Figures:
     """What a leaf or a rule says: class, hit, miss, and the counts of all classes where they are given."""
-    if part.get("class") not in places or not isinstance(part["class"], str):
+    if not isinstance(part.get("class"), str) or part["class"] not in places:
         raise DataError(f"{where} must name its class, one of {listed(classes)}")
     says = places[part["class"]]
     if "counts" not in part:

@@ -44,7 +44,7 @@ def judged_together(trees: Sequence[TreeDocument], records: Records, requirement
 def kept_together(
     trees: Sequence[TreeDocument], records: Records, requirement: TreeRequirement
 ) -> tuple[TreeDocument, ...]:
-    """The trees, in order, that can be published with those kept before; one that breaks the requirement is left out."""
+    """The trees, in order, that can be published with those kept; one that breaks the requirement is left out."""
     kept: list[TreeDocument] = []
     for tree in trees:
         if judged_together([*kept, tree], records, requirement).holds:

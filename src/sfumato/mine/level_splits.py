@@ -6,7 +6,7 @@ information of counts is bits of their sum less the sum of their bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,22 +54,54 @@ class Gains:
     parted: Reals
     """The information of the parts themselves, by which the gain is divided."""
     cut: Whole
-    """Of numbers, the last rank of the lower part."""
+    """Of numbers, the last rank of the lower part; of one value against the others, that value."""
     above: Whole
     """Of numbers, the first rank of the upper part that a record has."""
+
+
+def _tables(level: Level, node: Whole, value: Whole, kind: Whole, width: int) -> Iterator[tuple[slice, Whole]]:
+    """Counts of nodes x values x classes, some nodes at a time."""
+    nodes, classes = level.counts.shape
+    step = max(_BLOCK // (width * classes), 1)
+    for first in range(0, nodes, step):
+        last = min(first + step, nodes)
+        low, high = np.searchsorted(node, (first, last))
+        keys = ((node[low:high] - first) * width + value[low:high]) * classes + kind[low:high]
+        yield (
+            slice(first, last),
+            np.bincount(keys, minlength=(last - first) * width * classes).reshape(-1, width, classes),
+        )
+
+
+def value_gains(level: Level, node: Whole, value: Whole, kind: Whole, width: int) -> Gains:
+    """Binary splits: the best value of each node against all others."""
+    nodes, classes = level.counts.shape
+    gain, parted, cut = np.full(nodes, -np.inf), np.zeros(nodes), np.full(nodes, -1, np.int64)
+    for some, table in _tables(level, node, value, kind, width):
+        sizes, information = level.sizes[some][:, None], level.information[some][:, None]
+        rest = level.counts[some][:, None, :] - table
+        part = table.sum(axis=2)
+        other = sizes - part
+        good = (part >= level.least) & (other >= level.least)
+        if level.passing is not None:
+            held = [level.passing(one.reshape(-1, classes)).reshape(part.shape) for one in (table, rest)]
+            good &= held[0] & held[1]
+        inside = level.bits[part] + level.bits[other] - level.bits[table].sum(axis=2) - level.bits[rest].sum(axis=2)
+        gained = np.where(good, (information - inside) / np.maximum(sizes, 1), -np.inf)
+        best = gained.argmax(axis=1)
+        rows = np.arange(len(best))
+        gain[some], cut[some] = gained[rows, best], best
+        apart = level.bits[sizes[:, 0]] - level.bits[part[rows, best]] - level.bits[other[rows, best]]
+        parted[some] = apart / np.maximum(sizes[:, 0], 1)
+    return Gains(gain=gain, parted=parted, cut=cut, above=cut)
 
 
 def category_gains(level: Level, node: Whole, value: Whole, kind: Whole, width: int) -> Gains:
     """Multi-way splits: one part for each value that occurs."""
     nodes, classes = level.counts.shape
     gain, parted = np.full(nodes, -np.inf), np.zeros(nodes)
-    step = max(_BLOCK // (width * classes), 1)
-    information, sizes = level.information, level.sizes
-    for first in range(0, nodes, step):
-        last = min(first + step, nodes)
-        low, high = np.searchsorted(node, (first, last))
-        keys = ((node[low:high] - first) * width + value[low:high]) * classes + kind[low:high]
-        table = np.bincount(keys, minlength=(last - first) * width * classes).reshape(-1, width, classes)
+    for some, table in _tables(level, node, value, kind, width):
+        information, sizes = level.information[some], level.sizes[some]
         part = table.sum(axis=2)
         good = (part >= level.least).sum(axis=1) >= 2
         if level.passing is not None:
@@ -77,9 +109,8 @@ def category_gains(level: Level, node: Whole, value: Whole, kind: Whole, width: 
             good &= (held | (part == 0)).all(axis=1)
         here = level.bits[part]
         inside = here.sum(axis=1) - level.bits[table].sum(axis=(1, 2))
-        size = np.maximum(sizes[first:last], 1)
-        gain[first:last] = np.where(good, (information[first:last] - inside) / size, -np.inf)
-        parted[first:last] = (level.bits[sizes[first:last]] - here.sum(axis=1)) / size
+        gain[some] = np.where(good, (information - inside) / np.maximum(sizes, 1), -np.inf)
+        parted[some] = (level.bits[sizes] - here.sum(axis=1)) / np.maximum(sizes, 1)
     none = np.full(nodes, -1, np.int64)
     return Gains(gain=gain, parted=parted, cut=none, above=none)
 

@@ -75,7 +75,8 @@ class RuleDocument(Brief):
         refuse_bad_head(self.attributes, self.target, self.classes)
         if len(self.conditions) > MOST_TREE_NODES or len(self.conditions) * len(self.classes) > MOST_CELLS:
             raise DataError(f"the document has {len(self.conditions):,} rules; at most {MOST_TREE_NODES:,} are read")
-        refuse_bad_counts(self.says, self.hit, self.miss, len(self.classes), "rule")
+        names = [f"rule {rule}" for rule in range(self.many)]
+        refuse_bad_counts(self.says, self.hit, self.miss, len(self.classes), names)
         if self.counts is not None:
             refuse_other_counts(self.says, self.hit, self.miss, self.counts, np.arange(len(self.says)))
         for rule, one in enumerate(self.conditions):

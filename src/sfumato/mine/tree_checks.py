@@ -40,7 +40,8 @@ def refuse_bad_tree(tree: TreeDocument) -> None:
     refuse_bad_head(tree.attributes, tree.target, tree.classes)
     _refuse_sizes(tree)
     _refuse_bad_order(tree)
-    refuse_bad_counts(tree.says[tree.leaves], tree.hit[tree.leaves], tree.miss[tree.leaves], len(tree.classes), "leaf")
+    some, kinds = tree.leaves, len(tree.classes)
+    refuse_bad_counts(tree.says[some], tree.hit[some], tree.miss[some], kinds, [f"node {leaf}" for leaf in some])
     if tree.counts is not None:
         refuse_other_counts(tree.says, tree.hit, tree.miss, tree.counts, tree.leaves)
     _refuse_bad_labels(tree)
@@ -76,21 +77,21 @@ def _refuse_bad_order(tree: TreeDocument) -> None:
             )
 
 
-def refuse_bad_counts(says: Whole, hit: Whole, miss: Whole, classes: int, what: str) -> None:
+def refuse_bad_counts(says: Whole, hit: Whole, miss: Whole, classes: int, names: Sequence[str]) -> None:
     """Refuse a class that there is not, negative counts, more than can be exact, and a class that cannot lead."""
     bad = np.flatnonzero((says < 0) | (says >= classes))
     if len(bad):
-        raise DataError(f"{what} {bad[0]} must name one of the {classes} classes")
+        raise DataError(f"{names[bad[0]]} must name one of the {classes} classes")
     bad = np.flatnonzero((hit < 0) | (miss < 0))
     if len(bad):
-        raise DataError(f"{what} {bad[0]} has hit {hit[bad[0]]} and miss {miss[bad[0]]}; counts are not negative")
+        raise DataError(f"{names[bad[0]]} has hit {hit[bad[0]]} and miss {miss[bad[0]]}; counts are not negative")
     if float(hit.sum(dtype=np.float64) + miss.sum(dtype=np.float64)) > MOST_COUNT:
         raise DataError(f"the document counts more than {MOST_COUNT:,} records")
     most = hit.astype(object) * (classes - 1)
     bad = np.flatnonzero(np.array(most < miss, np.bool_))
     if len(bad):
         raise DataError(
-            f"{what} {bad[0]} has hit {hit[bad[0]]} and miss {miss[bad[0]]}; its class is not the most frequent one: "
+            f"{names[bad[0]]} has hit {hit[bad[0]]} and miss {miss[bad[0]]}; its class is not the most frequent one: "
             f"{classes - 1} other classes share the misses, and one of them has more"
         )
 

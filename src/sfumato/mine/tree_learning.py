@@ -15,13 +15,14 @@ from sfumato.ground.errors import DataError, Infeasible
 from sfumato.mine.edge_labels import Label, Spans, grid_cut
 from sfumato.mine.grown_tree import GrownTree
 from sfumato.mine.leaf_privacy import Leaves, TreeRequirement
-from sfumato.mine.level_splits import Gains, Level, Passing, Whole, category_gains, number_gains
+from sfumato.mine.level_splits import Gains, Level, Passing, Whole, category_gains, number_gains, value_gains
 from sfumato.mine.pessimistic import collapsed
 from sfumato.mine.records import Records
 from sfumato.mine.tree_checks import MOST_TREE_DEPTH
 from sfumato.mine.tree_document import TreeDocument
 
 Criterion = Literal["gain-ratio", "gain"]
+Category = Literal["each", "one"]
 _NOTHING = 1e-9
 """A gain up to this is none."""
 
@@ -45,6 +46,8 @@ class TreeLearner:
 
     criterion: Criterion = "gain-ratio"
     """How attributes are compared."""
+    categories: Category = "each"
+    """What a category is split into: a part for each of its values (C4.5), or one value and all others."""
     min_leaf: int = 2
     """How many records two parts of a split must have; each part, of numbers."""
     max_depth: int = MOST_TREE_DEPTH
@@ -56,6 +59,7 @@ class TreeLearner:
 
     def __post_init__(self) -> None:
         one_of("criterion", self.criterion, get_args(Criterion))
+        one_of("categories", self.categories, get_args(Category))
         at_least("min_leaf", self.min_leaf, 1)
         at_least("max_depth", self.max_depth, 0)
         if self.max_depth > MOST_TREE_DEPTH:
@@ -102,6 +106,7 @@ class _Growing:
             self.codes.append(codes)
             self.values.append(values)
         self.numeric = [one.numeric for one in records.attributes]
+        self.binary = [how.categories == "one" or one for one in self.numeric]
         counts = np.bincount(self.kind, minlength=len(records.classes))
         self.grown = GrownTree(counts, [one.whole for one in records.attributes])
         self.node = np.zeros(records.count, np.int64)
@@ -140,6 +145,8 @@ class _Growing:
                 level, self.node[rows], codes, self.kind[rows], penalty=self.how.criterion == "gain-ratio"
             )
         rows, width = self.rows, len(self.values[place])
+        if self.binary[place]:
+            return value_gains(level, self.node[rows], self.codes[place][rows], self.kind[rows], width)
         found = category_gains(level, self.node[rows], self.codes[place][rows], self.kind[rows], width)
         used = np.array([place in self.grown.used[node] for node in self.grown.open], np.bool_)
         found.gain[used] = -np.inf
@@ -175,15 +182,16 @@ class _Growing:
 
     def _sides(self, place: int, rows: Whole, gains: Gains) -> Whole:
         codes = self.codes[place][rows]
-        return (
-            np.asarray(codes > gains.cut[self.node[rows]], np.int64) if self.numeric[place] else codes.astype(np.int64)
-        )
+        if not self.binary[place]:
+            return codes
+        cut = gains.cut[self.node[rows]]
+        return np.asarray(codes > cut if self.numeric[place] else codes == cut, np.int64)
 
     def _part(
         self, place: int, some: Whole, rows: Whole, side: Whole, gains: Gains, place_of: Whole, opened: list[int]
     ) -> None:
         """Count the parts of the nodes that an attribute splits, make them nodes, and open them."""
-        width = 2 if self.numeric[place] else len(self.values[place])
+        width = 2 if self.binary[place] else len(self.values[place])
         classes = len(self.records.classes)
         slot = np.full(len(self.grown.open), -1, np.int64)
         slot[some] = np.arange(len(some))
@@ -203,10 +211,13 @@ class _Growing:
 
     def _labels(self, place: int, node: int, sides: list[int], sizes: Whole, gains: Gains) -> list[Label]:
         held = self.grown.held(self.grown.open[node], place)
-        if not self.numeric[place]:
+        if not self.binary[place]:
             largest = sides[int(sizes.argmax())]
             absent = set(held) - set(sides)
             return [tuple(sorted({side, *(absent if side == largest else ())})) for side in sides]
+        if not self.numeric[place]:
+            one = int(gains.cut[node])
+            return [tuple(sorted(set(held) - {one})), (one,)]
         cut = _threshold(self.records.attributes[place].domain, self.values[place], gains.cut[node], gains.above[node])
         (low, high) = held[0]  # type: ignore[misc]
         spans: list[Spans] = [((low, cut),), ((cut, high),)]
