@@ -217,7 +217,7 @@ class _Growing:
             return [tuple(sorted({side, *(absent if side == largest else ())})) for side in sides]
         if not self.numeric[place]:
             one = int(gains.cut[node])
-            return [tuple(sorted(set(held) - {one})), (one,)]
+            return [tuple(code for code in held if isinstance(code, int) and code != one), (one,)]
         cut = _threshold(self.records.attributes[place].domain, self.values[place], gains.cut[node], gains.above[node])
         (low, high) = held[0]  # type: ignore[misc]
         spans: list[Spans] = [((low, cut),), ((cut, high),)]
