@@ -103,6 +103,7 @@ BAD = {
     "value twice": (at("attributes", 1, "values", 1, value="b1"), "values must be different texts"),
     "range upside down": (at("attributes", 3, "low", value=11), "high must be above low"),
     "range too large": (at("attributes", 3, "high", value=10**39 * 1.0 * 1e70), "within 1e\\+100"),
+    "grid too fine": (at("attributes", 3, "grid", value=1e-30), "grid must leave at most"),
     "grid of nothing": (at("attributes", 3, "grid", value=0), "grid must be above 0"),
     "name is no text": (at("attributes", 1, "name", value=7), "must be texts"),
     "name too long": (at("attributes", 1, "name", value="x" * 1001), "must be texts of at most 1,000"),

@@ -11,6 +11,7 @@ from typing import Any
 from sfumato.describe.domains import Categories, Numbers
 from sfumato.describe.spans import Ends
 from sfumato.ground.arguments import text
+from sfumato.ground.errors import ParameterError
 
 Values = tuple[int, ...]
 """Values of a category by code, ascending."""
@@ -31,7 +32,11 @@ class Attribute:
     """Whether the publisher said the domain; else it was read off the private table."""
 
     def __post_init__(self) -> None:
+        """Refuse no name, and a grid with more marks than can be told apart."""
         text("name", self.name)
+        domain = self.domain
+        if isinstance(domain, Numbers) and domain.grid is not None and (domain.high - domain.low) / domain.grid > 2**53:
+            raise ParameterError(f"grid must leave at most 2**53 marks between low and high, not {domain.grid:g}")
 
     @property
     def numeric(self) -> bool:
