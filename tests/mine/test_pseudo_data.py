@@ -20,7 +20,9 @@ from sfumato.mine.tree_json import tree_of
 from sfumato.mine.tree_learning import TreeLearner
 from sfumato.mine.tree_pruning import anonymized
 from sfumato.mine.tree_routes import leaves_of, predicted
+from sfumato.mine.uci_sets import uci_set
 from tests.mine.small_trees import figure_five, trees
+from tests.shared_data import shared
 from tests.weights import examples
 
 
@@ -123,6 +125,17 @@ def test_a_tree_learnt_from_pseudo_data_agrees_with_the_tree():
     tree = TreeLearner(min_leaf=25)(train)
     assert len(tree.leaves) > 10
     again = TreeLearner(min_leaf=2)(pseudo_data(tree, chance=Chance(seed=1), size=50_000))
+    assert class_match(predicted(tree, test), predicted(again, test)) >= 0.95
+
+
+@pytest.mark.parametrize("name", ["nursery", "car"])
+def test_they_agree_on_data_of_the_paper(name):
+    """Trees that are not pruned at all, and as many records as they were learnt from."""
+    records = uci_set(name, shared("uci", f"{name}.data").parent)
+    order = Chance(seed=1).generator().permutation(records.count)
+    train, test = records.take(order[records.count // 5 :]), records.take(order[: records.count // 5])
+    tree = TreeLearner(confidence=None)(train)
+    again = TreeLearner(confidence=None)(pseudo_data(tree, chance=Chance(seed=1)))
     assert class_match(predicted(tree, test), predicted(again, test)) >= 0.95
 
 

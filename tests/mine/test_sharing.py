@@ -87,19 +87,24 @@ def test_a_federation_learns_from_the_trees_of_its_sources():
 def test_a_committee_counts_votes():
     """Two of three trees say S2 where the third says S1; a tie goes to the tree with more records."""
 
-    def says(first, second, hit):
+    def says_document(first, second, hit):
         nodes = [{"split": "A"}] + [
             {"parent": 0, "edge": [v], "class": c, "hit": hit, "miss": 0} for v, c in (("a1", first), ("a2", second))
         ]
-        return tree_of({**figure_five(), "nodes": nodes})
+        return {**figure_five(), "nodes": nodes}
+
+    def says(first, second, hit):
+        return tree_of(says_document(first, second, hit))
 
     rows = pl.DataFrame({"A": ["a1", "a2"], "B": ["b1"] * 2, "C": ["c1"] * 2, "D": [1, 1]})
     three = Committee(trees=(says("S1", "S1", 900), says("S2", "S1", 3), says("S2", "S4", 3)))
     assert three.predicted(rows).tolist() == [1, 0]
     assert Committee(trees=(says("S1", "S1", 3), says("S2", "S4", 9))).predicted(rows).tolist() == [1, 3]
-    other = tree_of({**figure_five(), "target": {"name": "S", "values": ["S5", "S4", "S3", "S2", "S1"]}})
-    with pytest.raises(DataError, match="same classes in the same order"):
-        Committee(trees=(three.trees[0], other))
+    names = {"name": "S", "values": ["S6", "S4", "S3", "S2", "S1"]}
+    other = tree_of({**says_document("S6", "S4", 9), "target": names})
+    mixed = Committee(trees=(says("S2", "S1", 3), other, other))
+    assert mixed.classes == ("S1", "S2", "S3", "S4", "S5", "S6")
+    assert mixed.predict(rows).tolist() == ["S6", "S4"], "classes go by their names"
 
 
 @given(tables(), st.integers(1, 12))

@@ -17,7 +17,9 @@ from sfumato.mine.edge_labels import apart, meeting, union
 from sfumato.mine.leaf_privacy import TreeKAnonymity
 from sfumato.mine.rule_document import overlapping, read_rules, rule_of, rules_of, write_rules
 from sfumato.mine.tree_checks import MOST_TREE_DEPTH, MOST_TREE_NODES
+from sfumato.mine.tree_document import empty_tree
 from sfumato.mine.tree_json import read_tree, tree_json, tree_of, write_tree
+from sfumato.mine.tree_layout import tree_layout
 from sfumato.mine.tree_pruning import anonymized
 from sfumato.mine.tree_routes import leaves_of, predict
 from tests.mine.small_trees import figure_five, tables, trees
@@ -292,3 +294,17 @@ def test_a_tree_as_an_object():
     for one in document["attributes"]:
         assert one.pop("declared") is False
     assert document == figure_five()
+
+
+@given(trees())
+@examples(40)
+def test_a_layout_has_no_crossing_edges(tree):
+    """Leaves below a node stand together, the node over the middle of its children."""
+    found = tree_layout(tree)
+    assert sorted(found.across[tree.leaves].tolist()) == list(range(found.width))
+    for node, below in enumerate(tree.children):
+        if below:
+            assert (np.diff(found.across[list(below)]) > 0).all()
+            assert found.across[node] == (found.across[below[0]] + found.across[below[-1]]) / 2
+    assert found.edges[0] == ""
+    assert tree_layout(empty_tree(tree.attributes, tree.target, tree.classes)).width == 0

@@ -150,3 +150,12 @@ def test_rules_2_and_3(leaves, requirement, rule, after):
     nodes = [{"parent": 0, "edge": [value], "class": "S1", "hit": hit, "miss": miss} for value, (hit, miss) in edges]
     first = anonymized(tree_of({**figure_five(), "nodes": [{"split": "C"}, *nodes]}), requirement).merges[0]
     assert (first.rule, first.passes, first.after) == (rule, False, after)
+
+
+def test_rule_2_comes_before_rule_3():
+    """With either sibling the result passes; the one that fails too is taken although it is larger."""
+    leaves = [("c1", "S1", 3, 0), ("c2", "S2", 2, 2), ("c3", "S2", 5, 1)]
+    nodes = [{"parent": 0, "edge": [v], "class": c, "hit": hit, "miss": miss} for v, c, hit, miss in leaves]
+    tree = tree_of({**figure_five(), "nodes": [{"split": "C"}, *nodes]})
+    first = anonymized(tree, TreeRecursiveDiversity(c=3, l=2)).merges[0]
+    assert (first.parts, first.after, first.passes) == (("C = c1", "C = c3"), (1, 5, 4), True)

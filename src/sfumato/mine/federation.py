@@ -123,30 +123,28 @@ class Committee(Brief):
     """The members; an empty tree does not vote."""
 
     def __post_init__(self) -> None:
-        """Refuse members that speak of different classes."""
+        """Refuse a committee without a voice."""
         if not any(not tree.empty for tree in self.trees):
             raise DataError("a committee needs at least one tree that is not empty")
-        if len({tree.classes for tree in self.trees}) > 1:
-            raise DataError("the trees of a committee must name the same classes in the same order")
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes."""
-        return self.trees[0].classes
+        """The classes that any member knows, those of the first member first."""
+        return tuple(dict.fromkeys(name for tree in self.trees for name in tree.classes))
 
     def predicted(self, rows: Any) -> Whole:
-        """The class of every record, by code."""
-        votes: NDArray[np.float64] | None = None
-        for tree in self.trees:
-            if tree.empty:
-                continue
-            said = predicted(tree, rows)
-            if votes is None:
-                votes = np.zeros((len(said), len(self.classes)))
-            votes[np.arange(len(said)), said] += 1 + tree.records / (1e3 * sum(one.records + 1 for one in self.trees))
-        if votes is None:
-            raise DataError("a committee needs at least one tree that is not empty")
+        """The class of every record, by code among the committee's classes."""
+        voters = [tree for tree in self.trees if not tree.empty]
+        whole = sum(tree.records for tree in voters) + 1
+        said = [_moved(tree.classes, self.classes)[predicted(tree, rows)] for tree in voters]
+        votes = np.zeros((len(said[0]), len(self.classes)))
+        for tree, one in zip(voters, said, strict=True):
+            votes[np.arange(len(one)), one] += 1 + tree.records / (whole * len(voters))
         return np.asarray(votes.argmax(axis=1))
+
+    def predict(self, rows: Any) -> NDArray[np.object_]:
+        """The class of every record, by name."""
+        return np.array(self.classes, object)[self.predicted(rows)]
 
 
 def learnt_from(records: Records, classifier: Any) -> Any:

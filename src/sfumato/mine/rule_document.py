@@ -45,7 +45,7 @@ from sfumato.mine.tree_checks import (
 from sfumato.mine.tree_document import TreeDocument, Whole
 
 KIND = "sfumato-rules"
-_MOST_PAIRS = 20_000_000
+_MOST_PAIRS = 2_000_000
 """So many pairs of rules are compared at most."""
 
 
