@@ -188,6 +188,12 @@ def test_numbers_without_a_grid_keep_their_thresholds():
     records = read_records(frame, target="s")
     peer = tree.DecisionTreeClassifier(random_state=0).fit(records.matrix(), records.codes)
     assert (predicted(tree_from_sklearn(peer, records), records) == records.codes).all()
+    step = 2.0**-20
+    near = pl.DataFrame({"x": [8 + step, 8 + 1.5 * step, 9] * 4, "s": ["a", "b", "b"] * 4})
+    close = read_records(near, target="s")
+    peer = tree.DecisionTreeClassifier(random_state=0).fit(close.matrix(), close.codes)
+    with pytest.raises(DataError, match="4 records lie so near to a threshold"):
+        tree_from_sklearn(peer, close)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from sfumato.mine.edge_labels import Attribute, Label, Spans, grid_cut
 from sfumato.mine.grown_tree import GrownTree
 from sfumato.mine.records import Records
 from sfumato.mine.tree_document import TreeDocument
+from sfumato.mine.tree_routes import leaves_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,21 @@ def tree_from_sklearn(estimator: Any, records: Records, *, one_hot: bool = True)
         raise DataError("a tree is counted by records with a known class")
     matrix = records.matrix(one_hot=one_hot)
     reached = np.asarray(estimator.decision_path(matrix).tocsc().astype(np.int64).T @ _marked(records))
-    return _document(tree, features, records, reached)
+    found = _document(tree, features, records, reached)
+    _refuse_other_ways(found, records)
+    return found
+
+
+def _refuse_other_ways(tree: TreeDocument, records: Records) -> None:
+    """The estimator reads numbers in single precision; where that sends a record elsewhere, counts would be wrong."""
+    counts = np.zeros((tree.nodes, len(tree.classes)), np.int64)
+    np.add.at(counts, (leaves_of(tree, records), records.codes), 1)
+    strange = 0 if tree.counts is None else int(np.abs(counts - tree.counts).sum()) // 2
+    if strange:
+        raise DataError(
+            f"{strange} records lie so near to a threshold that the estimator, which reads numbers in single "
+            "precision, sends them elsewhere; round the numbers, or declare a grid"
+        )
 
 
 def forest_from_sklearn(forest: Any, records: Records, *, one_hot: bool = True) -> tuple[TreeDocument, ...]:
