@@ -216,6 +216,7 @@ def test_tables_instead_of_trees(publish):
     assert found.records.count + found.suppressed == 600
     assert found.records.attributes == records.attributes
     assert 0 <= found.metric <= 1
+    assert found.verdict.holds
     if not found.suppressed:
         assert (found.records.codes == records.codes).all()
         pairs = zip(found.records.columns, records.columns, strict=True)

@@ -22,7 +22,7 @@ from sfumato.group.keys import Ids
 from sfumato.mine.edge_labels import Attribute
 from sfumato.mine.records import Records
 from sfumato.models.l_diversity import RecursiveLDiversity, SimpleLDiversity
-from sfumato.models.verdict import Model
+from sfumato.models.verdict import Model, Verdict
 from sfumato.publish.k_optimize.set_enumeration import KOptimize
 from sfumato.publish.lattice.incognito import Incognito
 from sfumato.publish.one_dimensional.hilbert import OneDimensional
@@ -53,6 +53,8 @@ class AnonymizedData(Brief):
     """The classification metric of the table: suppressed rows, and those not of the majority of their class."""
     suppressed: int
     """Rows that were left out."""
+    verdict: Verdict
+    """What the model says about the classes that are published; the search is not its own judge."""
 
 
 def diverse_data(
@@ -158,9 +160,14 @@ def _read(records: Records, problem: Problem, row_cell: Ids, found: Outcome, cha
         cover = covered(hierarchy, problem.number(place), words, problem.cells.keys[place], shown.keys[place])
         drawn = _drawn(cover, shown.keys[place][row_cell[kept]], dice)
         columns.append(_values(one, problem.cells.labels[place])[drawn])
-    metric = ClassificationMetric().loss(shown.view(problem, found.suppressed)).value
+    view = shown.view(problem, found.suppressed)
     published = replace(records.take(kept), columns=tuple(columns))
-    return AnonymizedData(records=published, metric=metric, suppressed=len(row_cell) - len(kept))
+    return AnonymizedData(
+        records=published,
+        metric=ClassificationMetric().loss(view).value,
+        suppressed=len(row_cell) - len(kept),
+        verdict=problem.models[0].check(view.classes.take(~view.suppressed)),
+    )
 
 
 def _drawn(cover: NDArray[np.float64], label: NDArray[np.int32], dice: np.random.Generator) -> NDArray[np.int64]:
