@@ -18,6 +18,7 @@ from sfumato.mine.pessimistic import pessimistic_errors
 from sfumato.mine.propagation import propagated
 from sfumato.mine.records import read_like, read_records
 from sfumato.mine.rule_document import rules_of
+from sfumato.mine.sklearn_trees import tree_from_sklearn
 from sfumato.mine.tree_learning import TreeLearner, learnt_tree
 from sfumato.mine.tree_routes import leaves_of, predicted
 from tests.brute.published_trees import best_threshold, gain
@@ -126,6 +127,28 @@ def test_thresholds_lie_on_a_declared_grid():
     tree = learnt_tree(coarse)
     assert tree.attributes[0].declared
     assert rules_of(tree).conditions[0] == {0: ((0.0, 5.0),)}
+
+
+@pytest.mark.parametrize("grid", [None, 0.5, 1, 2.5, 3, 20])
+@pytest.mark.parametrize("categories", ["each", "one"])
+def test_numbers_between_the_marks_of_a_grid(grid, categories):
+    """Records follow the path that counts them, also near the upper end of the domain, and in trees of scikit-learn."""
+    dice = Chance(seed=3).generator()
+    x = np.append(dice.integers(0, 33, 300) * 0.25, [8.0] * 30)
+    kind = np.where(x >= 8, "top", np.where(dice.random(330) < x / 10, "high", "low"))
+    domains = {"x": Numbers(low=0, high=8, grid=grid)}
+    records = read_records(pl.DataFrame({"x": x, "s": kind}), target="s", domains=domains)
+    found = [TreeLearner(categories=categories, confidence=None)(records)]
+    sklearn = pytest.importorskip("sklearn.tree")
+    peer = sklearn.DecisionTreeClassifier(random_state=0).fit(records.matrix(), records.codes)
+    found.append(tree_from_sklearn(peer, records))
+    for tree in found:
+        counts = np.zeros((tree.nodes, 3), np.int64)
+        np.add.at(counts, (leaves_of(tree, records), records.codes), 1)
+        assert (counts == tree.counts).all()
+        ends = {end for rule in rules_of(tree).conditions for span in rule.get(0, ()) for end in span} - {0.0, 8.0}
+        if grid is not None:
+            assert all(end % grid == 0 or end > 7.5 for end in ends), "cuts are public marks, but at the upper end"
 
 
 def test_the_last_mark_of_a_domain_can_be_cut_off():

@@ -8,6 +8,9 @@ from itertools import pairwise
 from math import ceil, floor
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato.describe.domains import Categories, Numbers
 from sfumato.describe.spans import Ends
 from sfumato.ground.arguments import text
@@ -112,15 +115,27 @@ def label_text(attribute: Attribute, label: Label) -> str:
     return f"{attribute.name} = {names[0]}" if len(names) == 1 else f"{attribute.name} in {{{', '.join(names)}}}"
 
 
-def grid_cut(domain: Numbers, cell: float) -> float:
-    """The mark below which a cell of the grid lies, for a cut there; half a step lower where the domain ends.
+def grid_cut(domain: Numbers, cell: float, below: float) -> float:
+    """The mark below which a cell of the grid lies, for a cut there.
 
-    >>> grid_cut(Numbers(low=0, high=5, grid=1), 3), grid_cut(Numbers(low=0, high=5, grid=1), 5)
+    Where the domain ends at that mark, the cut lies between it and the largest number ``below`` it.
+
+    >>> ages = Numbers(low=0, high=5, grid=1)
+    >>> grid_cut(ages, 3, below=4), grid_cut(ages, 5, below=4)
     (3.0, 4.5)
     """
-    step = domain.grid or 1.0
-    cut = float(domain.low + cell * step)
-    return cut if cut < domain.high else float(domain.high) - step / 2
+    cut = float(domain.low + cell * (domain.grid or 1.0))
+    return cut if cut < domain.high else (below + float(domain.high)) / 2
+
+
+def grid_cells(domain: Numbers, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The cell of the grid that each number lies in, counted from the lower end; the numbers themselves without one."""
+    return numbers if domain.grid is None else np.floor((numbers - domain.low) / domain.grid + 1e-9)
+
+
+def largest_below(domain: Numbers, numbers: NDArray[np.float64]) -> float:
+    """The largest of some numbers that is not the upper end of the domain; the lower end where there is none."""
+    return float(np.max(numbers, initial=domain.low, where=numbers < domain.high))
 
 
 def grid_points(domain: Numbers, low: float, high: float) -> tuple[int, int]:

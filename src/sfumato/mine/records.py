@@ -15,7 +15,7 @@ from sfumato.data.table import Codes, Table
 from sfumato.describe.domains import Categories, Numbers
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, ParameterError, listed
-from sfumato.mine.edge_labels import Attribute
+from sfumato.mine.edge_labels import Attribute, grid_cells
 
 Domain = Categories | Numbers
 Whole = NDArray[np.int64]
@@ -60,10 +60,17 @@ class Records(Brief):
         return pl.DataFrame([*shown, _texts(self.target, self.classes, self.codes)])
 
     def matrix(self, *, one_hot: bool = True) -> NDArray[np.float64]:
-        """The attributes as numbers for a learner: one column per value of a category, or its code."""
+        """The attributes as numbers for a learner: one column per value of a category, or its code.
+
+        A number with a declared grid is told as the mark of the grid at or below it.
+        """
         parts = []
         for one, column in zip(self.attributes, self.columns, strict=True):
-            if isinstance(one.domain, Numbers) or not one_hot:
+            if isinstance(one.domain, Numbers):
+                step = one.domain.grid
+                marks = column if step is None else one.domain.low + grid_cells(one.domain, column) * step
+                parts.append(np.asarray(marks, np.float64)[:, None])
+            elif not one_hot:
                 parts.append(np.asarray(column, np.float64)[:, None])
             else:
                 parts.append((column[:, None] == np.arange(len(one.domain.values))).astype(np.float64))

@@ -12,7 +12,7 @@ from sfumato.describe.domains import Categories, Numbers
 from sfumato.describe.rounding import roundest
 from sfumato.ground.arguments import at_least, between, one_of
 from sfumato.ground.errors import DataError, Infeasible
-from sfumato.mine.edge_labels import Label, Spans, grid_cut
+from sfumato.mine.edge_labels import Label, Spans, grid_cells, grid_cut, largest_below
 from sfumato.mine.grown_tree import GrownTree
 from sfumato.mine.leaf_privacy import Leaves, TreeRequirement
 from sfumato.mine.level_splits import Gains, Level, Passing, Whole, category_gains, number_gains, value_gains
@@ -100,11 +100,12 @@ class _Growing:
         self.how, self.records = how, records
         self.kind = records.codes.astype(np.int64)
         self.bits = _bits(records.count)
-        self.codes, self.values = [], []
+        self.codes, self.values, self.below = [], [], []
         for one, column in zip(records.attributes, records.columns, strict=True):
             codes, values = _ranked(one.domain, column)
             self.codes.append(codes)
             self.values.append(values)
+            self.below.append(largest_below(one.domain, column) if isinstance(one.domain, Numbers) else 0.0)
         self.numeric = [one.numeric for one in records.attributes]
         self.binary = [how.categories == "one" or one for one in self.numeric]
         counts = np.bincount(self.kind, minlength=len(records.classes))
@@ -218,7 +219,8 @@ class _Growing:
         if not self.numeric[place]:
             one = int(gains.cut[node])
             return [tuple(code for code in held if isinstance(code, int) and code != one), (one,)]
-        cut = _threshold(self.records.attributes[place].domain, self.values[place], gains.cut[node], gains.above[node])
+        lower, upper = (float(self.values[place][rank]) for rank in (gains.cut[node], gains.above[node]))
+        cut = _threshold(self.records.attributes[place].domain, lower, upper, self.below[place])
         (low, high) = held[0]  # type: ignore[misc]
         spans: list[Spans] = [((low, cut),), ((cut, high),)]
         return list(spans)
@@ -244,14 +246,12 @@ def _ranked(domain: Categories | Numbers, column: NDArray[Any]) -> tuple[Whole, 
         return column.astype(np.int64), np.arange(len(domain.values))
     if not bool(((column >= domain.low) & (column <= domain.high)).all()):
         raise DataError("a tree is learnt from numbers of the domain; some records have others")
-    cells = column if domain.grid is None else np.floor((column - domain.low) / domain.grid + 1e-9)
-    values, codes = np.unique(cells, return_inverse=True)
+    values, codes = np.unique(grid_cells(domain, column), return_inverse=True)
     return codes.astype(np.int64), values
 
 
-def _threshold(domain: Categories | Numbers, values: NDArray[Any], below: int, above: int) -> float:
+def _threshold(domain: Categories | Numbers, low: float, high: float, below: float) -> float:
     """A cut between two neighbouring values: a mark of the grid, or a round number in the middle half between them."""
-    low, high = float(values[below]), float(values[above])
     if isinstance(domain, Numbers) and domain.grid is not None:
-        return grid_cut(domain, (low + high + 1) // 2)
+        return grid_cut(domain, (low + high + 1) // 2, below)
     return roundest(low + (high - low) / 4, high - (high - low) / 4)

@@ -104,8 +104,7 @@ class _Pruning:
             failed = [kid for kid in kids if not self.passing[kid]]
             if not failed:
                 break
-            worst = max(failed, key=lambda kid: (self._share(kid), -kids.index(kid)))
-            self._merge(node, worst)
+            self._merge(node, max(failed, key=self._share))
         if len(kids) == 1 and not self.kids[kids[0]]:
             kid = kids.pop()
             self.passing[node] = self.passing[kid]
