@@ -50,6 +50,7 @@ LONG = (
     "collect_shapes",
     "collect_trees",
     "streaming",
+    "trees",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (

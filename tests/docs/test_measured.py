@@ -17,6 +17,8 @@ MARKED = {
     "docs/guide/stream.md": 2,
     "docs/theory/condensation.md": 4,
     "docs/theory/streams.md": 2,
+    "docs/theory/pseudo-data.md": 3,
+    "docs/theory/published-trees.md": 2,
     "docs/theory/diffgen.md": 9,
     "docs/theory/distributions.md": 1,
     "docs/theory/incognito.md": 1,

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
+from tests.mine.small_trees import figure_five
 
 TABLE = pl.DataFrame(
     {
@@ -28,6 +29,7 @@ ITEMS = pl.DataFrame(
         "ill": ["flu", "hiv"] * 4,
     }
 )
+TREE = json.dumps(figure_five())
 ZIPS = {"Any": {"10x": ["101", "102"], "other": ["103"]}}
 HCHY = b"age:continuous\n{0-100 {0-50 {0-25} {25-50}} {50-100}}\nzip:discrete\n{Any {10x {101} {102}} {103}}\n"
 FILES: dict[str, bytes] = {

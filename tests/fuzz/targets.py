@@ -20,6 +20,14 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.bundle.manifest import seal
+from sfumato.ground.chance import Chance
+from sfumato.mine.leaf_privacy import TreeRecursiveDiversity
+from sfumato.mine.pseudo_data import pseudo_data
+from sfumato.mine.rule_document import read_rules, rules_of, write_rules
+from sfumato.mine.tree_document import TreeDocument
+from sfumato.mine.tree_json import read_tree, tree_of, write_tree
+from sfumato.mine.tree_pruning import anonymized
+from sfumato.mine.tree_routes import predicted
 from tests.fuzz import commands, seeds
 from tests.fuzz.mutators import changed_bytes, changed_lines, changed_tree
 from tests.fuzz.odd_files import changed_ledger, odd_frame
@@ -224,6 +232,29 @@ def _either(*runs: Callable[[], Any]) -> None:
         raise told[0]
 
 
+def _model(draw: Random, stock: Stock) -> Files:
+    tree = json.loads(seeds.TREE)
+    name, document = draw.choice(
+        (("tree.json", tree), ("rules.json", json.loads(write_rules(rules_of(tree_of(tree))))))
+    )
+    if draw.random() < 0.3:
+        return {name: changed_bytes(json.dumps(document).encode(), draw)}
+    return {name: json.dumps(changed_tree(document, draw)).encode("utf-8", "replace")}
+
+
+def _run_model(folder: Path) -> None:
+    """Read a tree or rules, and do with them what a miner does."""
+    path = next(folder.glob("*.json"))
+    text = path.read_bytes().decode("utf-8", "replace")
+    model = read_tree(text) if path.name == "tree.json" else read_rules(text)
+    drawn = pseudo_data(model, chance=Chance(seed=1), size=50)
+    if isinstance(model, TreeDocument):
+        predicted(model, drawn)
+        write_tree(anonymized(model, TreeRecursiveDiversity(c=3, l=3)).tree)
+    else:
+        model.leaf_figures()
+
+
 TARGETS: dict[str, Target] = {
     "plan": Target(16, _plan, _run_plan),
     "table": Target(12, _table, _run_table),
@@ -233,6 +264,7 @@ TARGETS: dict[str, Target] = {
     "outside": Target(4, _bundle, _run_outside),
     "sql": Target(14, _sql, _run_sql),
     "ledger": Target(8, _ledger, _run_ledger),
+    "model": Target(6, _model, _run_model),
     "point": Target(2, _point, _run_point),
     "command": Target(1, _bundle, commands.run_bundle),
 }
