@@ -1,7 +1,7 @@
 """Whole commands on Adult and on tables made from it, beside an older version and ANJANA: CPU and peak memory.
 
 ``python benchmarks/whole_processes.py OLD`` runs this checkout, the one in the folder OLD and ANJANA (PyPI) in turn; a
-first run has an empty cache of compiled loops, into which those of paths are compiled ahead where that is possible. The
+first run has an empty cache of compiled loops; what the set-up compiles ahead is compiled ahead where it can be. The
 operating system tells CPU and memory of each process. Without OLD only this checkout and ANJANA run.
 """
 
@@ -54,8 +54,10 @@ class Version:
 
     def ahead(self) -> None:
         """Compile what can be compiled ahead, as the set-up does."""
-        if (self.folder / "src/sfumato/ground/kernels/__main__.py").exists():
-            used([sys.executable, "-m", "sfumato.ground.kernels"], self._environment)
+        used([sys.executable, "-m", "compileall", "-q", str(self.folder / "src")], self._environment)
+        for module in ("report", "ground.kernels"):
+            if (self.folder / "src/sfumato" / module.replace(".", "/") / "__main__.py").exists():
+                used([sys.executable, "-m", f"sfumato.{module}"], self._environment)
 
     @property
     def _environment(self) -> dict[str, str]:
@@ -193,10 +195,11 @@ def main(old: Path | None = None) -> str:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         now = Version(folder=HERE, cache=place / "cache-now")
-        now.ahead()
         versions = {"now": now}
         if old is not None:
             versions = {"before": Version(folder=old, cache=place / "cache-before"), **versions}
+        for one in versions.values():
+            one.ahead()
         return "\n".join([compared(versions, place), peers(now, place), growth(now, place)])
 
 

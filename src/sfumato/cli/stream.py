@@ -80,7 +80,9 @@ def _show(told: Told, output: Path, *, as_json: bool) -> None:
     if shown["finished"]:
         say(f"The stream has ended. Never published, because no group had enough: {shown['withheld']:,} records.")
         return
-    say(f"Waiting for a later batch: {shown['waiting']:,} records in {shown['waiting_groups']:,} groups.")
+    many = shown["waiting_groups"]
+    groups = "1 group" if many == 1 else f"{many:,} groups"
+    say(f"Waiting for a later batch: {shown['waiting']:,} records in {groups}.")
     if shown["unread"]:
         again = "send them again" if shown["source"] == "standard input" else "they are read next time"
         say(f"Not read yet, because they make up no whole block: {shown['unread']:,} lines; {again}.")
