@@ -41,7 +41,7 @@ def distinct_lifted(
             continue
         if space * radix > _MOST:
             ids, space = _compact(ids, space)
-        ids = ids + (lift.astype(np.int64) * space)[codes]
+        ids += (lift.astype(np.int64) * space)[codes]
         space *= radix
     return _compact(ids, space)
 

@@ -21,7 +21,7 @@ def cells_fit(columns: Iterable[Mapping[str, Any]], table: Table) -> Iterable[Ch
         cells = table.frame[column["name"]]
         if cells.dtype.is_nested():
             continue
-        values = cells.cast(pl.String).drop_nulls().unique().sort().to_list()
+        values = cells.unique().drop_nulls().cast(pl.String).unique().sort().to_list()
         present = [value for value in values if value not in table.missing]
         if column["role"] == "identifier" and not all(_is_pseudonym(value) for value in present):
             names.append(column["name"])

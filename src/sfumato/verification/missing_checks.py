@@ -54,7 +54,7 @@ def writings(table: Table, name: str, *, empty: bool = False) -> set[str | None]
     found: set[str | None] = {None} if cells.null_count() else set()
     if cells.dtype in TEXTS:
         marks = [*table.missing, *([""] if empty else [])]
-        texts = cells.cast(pl.String).drop_nulls().unique()
+        texts = cells.unique().drop_nulls().cast(pl.String)
         found |= set(texts.filter(texts.is_in(marks)).to_list())
     return found
 
