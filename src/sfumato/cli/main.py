@@ -12,6 +12,7 @@ import typer
 from sfumato.cli import (
     apply,
     attack,
+    audit_answers,
     audit_noise,
     budget,
     catalog,
@@ -65,6 +66,7 @@ for verb in (
     frontier.frontier,
     dimensions.dimensions,
     query.query,
+    audit_answers.audit,
     audit_noise.audit_noise,
     reproduce.reproduce,
     catalog.models,

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
@@ -23,6 +23,9 @@ from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
+
+if TYPE_CHECKING:
+    from sfumato.workflow.plan.audit_plan import AuditPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -51,6 +54,8 @@ class Plan:
     """What ``sfumato frontier`` compares; a release does not read it."""
     collection: CollectionPlan | None = None
     """By which specification answers were randomized, where they were."""
+    audit: AuditPlan | None = None
+    """How exact answers are audited, where they are given."""
     folder: Path = Path()
     """Where relative file names start."""
 
@@ -111,7 +116,9 @@ class Plan:
     def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
         """Read a plan from nested tables."""
         top = Keys.of(tree, "")
-        top.only("input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection")
+        top.only(
+            "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection", "audit"
+        )
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table and "collection" not in tree:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
@@ -135,6 +142,7 @@ class Plan:
             attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
             frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
             collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
+            audit=_audit(tree),
             folder=folder,
         )
 
@@ -180,6 +188,14 @@ class Plan:
             **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
             **({} if self.collection is None else {"collection": self.collection.public()}),
         }
+
+
+def _audit(tree: Tree) -> AuditPlan | None:
+    if "audit" not in tree:
+        return None
+    from sfumato.workflow.plan.audit_plan import AuditPlan
+
+    return AuditPlan.of(Keys.of(tree["audit"], "audit"))
 
 
 def with_input(plan: Plan, data: Path) -> Plan:
