@@ -49,6 +49,7 @@ LONG = (
     "audit_cost",
     "collect_shapes",
     "collect_trees",
+    "auditing",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (

@@ -15,12 +15,10 @@ import numpy as np
 from sfumato.ground.errors import ParameterError
 from sfumato.queries.exact.exact_sql import ExactKind
 from sfumato.queries.exact.extremes import Extremes
-from sfumato.queries.exact.kernel_sums import KernelSums
-from sfumato.queries.exact.person_atoms import Counts, Mask
+from sfumato.queries.exact.kernel_sums import Foreseen, KernelSums
+from sfumato.queries.exact.person_atoms import Mask
 from sfumato.queries.exact.small_sums import follows, signatures_for, undecided
 
-MOST_CHECKED = 40_000_000
-"""A system of sums is compared with minima and maxima where its rank times its people is at most this."""
 Reason = Literal["", "few", "told", "undecided", "mixed", "width"]
 REASONS: dict[Reason, str] = {
     "few": "it is about fewer than {k} people; ask about more of them",
@@ -97,7 +95,6 @@ class Auditor:
         self._least = k if span is None else span.least(k)
         self.sums = KernelSums(people, key, signatures=signatures_for(k, people))
         self.extremes = Extremes(people)
-        self._outside: tuple[bytes, KernelSums] | None = None
 
     def decide(self, kind: ExactKind, mask: Mask) -> Reason:
         """Why a question is refused; nothing where it is answered. Counts, and questions about nobody, tell nothing."""
@@ -113,16 +110,10 @@ class Auditor:
         if kind == "count" or not mask.any():
             return
         if kind in ("sum", "mean"):
-            new = self.sums.add(mask)
-            if new and self._outside is not None:
-                self._outside[1].add(mask[~self._bounded])
+            self.sums.add(mask)
         else:
             self.extremes.add(mask, 2 * units, largest=kind == "maximum")
-            self._outside = None
-
-    @property
-    def _bounded(self) -> Mask:
-        return self.extremes.people()
+            self.sums.bar(self.extremes.people())
 
     def _sum(self, mask: Mask) -> Reason:
         seen = self.sums.foresee(mask)
@@ -133,24 +124,22 @@ class Auditor:
         sizes = seen.cutting.sizes
         if self.span is not None and (sizes[sizes > 0] < self._least).any():
             return "width"
-        reason = self._small(seen.signatures, sizes)
+        reason = self._small(seen)
         if reason or not self.extremes.some:
             return reason
-        bounded = self._bounded
-        touched = bool((mask & (bounded if self.span else self.extremes.people(mixed=True))).any())
-        outside = self._system_outside(bounded)
-        if touched or outside is None or not outside.foresee(mask[~bounded]).new:
-            return "mixed"
-        return ""
+        whom = self.extremes.people(mixed=self.span is None)
+        return "mixed" if (mask & whom).any() or not self.sums.leaves_free(mask) else ""
 
-    def _small(self, signatures: Counts, sizes: Counts) -> Reason:
+    def _small(self, seen: Foreseen) -> Reason:
         """Whether the sum of a few small atoms follows."""
+        sizes = seen.cutting.sizes
         small = np.flatnonzero((sizes > 0) & (sizes < self.k))
         if not len(small):
             return ""
         if self.k > 2 and undecided(len(small), self.k):
             return "undecided"
-        return "told" if follows(signatures[:, small], sizes[small], self.k, self.sums.prime) is not None else ""
+        signatures = seen.signatures(small, self.sums.prime)
+        return "told" if follows(signatures, sizes[small], self.k, self.sums.prime) is not None else ""
 
     def _extreme(self, mask: Mask, *, largest: bool) -> Reason:
         mixed = self.extremes.people(mixed=True, more=(largest, mask))
@@ -165,24 +154,9 @@ class Auditor:
 
     def _apart(self, bounded: Mask, mixed: Mask) -> Reason:
         """Whether sums leave everybody free who is in a minimum or maximum."""
-        covered = self.sums.covered
+        covered = self.sums.basis.counted()
         if not (covered & bounded).any():
             return ""
         if self.span is not None or (covered & mixed).any():
             return "mixed"
-        return "" if self._system_outside(bounded) is not None else "mixed"
-
-    def _system_outside(self, bounded: Mask) -> KernelSums | None:
-        """The sums without these people; None where they lose rank, or are too many to compare."""
-        name = np.packbits(bounded).tobytes()
-        if self._outside is not None and self._outside[0] == name:
-            return self._outside[1]
-        free = ~bounded
-        if self.sums.rank * int(free.sum()) > MOST_CHECKED:
-            return None
-        found = KernelSums(int(free.sum()), f"{self._key} outside", vectors=2 * self.sums.rank + 32)
-        for mask in self.sums.masks():
-            if not found.add(mask[free]):
-                return None
-        self._outside = name, found
-        return found
+        return "" if self.sums.can_bar(bounded) else "mixed"

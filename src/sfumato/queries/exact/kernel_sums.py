@@ -3,7 +3,7 @@
 Source: Chin and Özsoyoglu, Auditing and inference control in statistical databases, 1982: a value follows from sums of
 real numbers just when its unit vector lies in the row space of the questions. A vector lies in the row space just when
 it is orthogonal to all vectors of the kernel; so random vectors of the kernel decide it, and they are few numbers for
-each atom. Arithmetic is modulo a prime that is drawn for the log.
+each person, whatever was asked. Arithmetic is modulo a prime that is drawn for the log.
 
 Claim: modulo the prime nothing that follows is overlooked. Over the rationals something can follow that does not modulo
     the prime only where the answered questions lose rank: then the prime divides a determinant of zeros and ones. By
@@ -13,20 +13,23 @@ Claim: modulo the prime nothing that follows is overlooked. Over the rationals s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log2
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.queries.exact.keyed_draws import KeyedDraws, Residues, keyed_prime
-from sfumato.queries.exact.person_atoms import Atoms, Counts, Cutting, Mask
+from sfumato.queries.exact.person_atoms import Atoms, Cutting, Mask
+from sfumato.queries.exact.question_basis import QuestionBasis, shifted
 
-MOST_NUMBERS = 120_000_000
-"""The kernel's vectors may have so many coordinates together."""
+MOST_RANK = 8_000
+"""So many sums that do not follow from each other are answered: the inverse has the square of it."""
+READY = 12
+"""Vectors of the kernel that are made ahead, beside those that are looked at."""
 _PRIMES = 50_000_000
 """There are more primes between 2^30 and 2^31."""
-_BLOCK = 65_536
 
 
 def error_bound(rank: int) -> float:
@@ -46,109 +49,104 @@ class Foreseen:
     """How it divides atoms."""
     new: bool
     """Whether its sum does not follow from what was answered."""
-    signatures: Residues
-    """The coordinates of the atoms in random vectors of the kernel, if the question is answered."""
+    vectors: Residues
+    """Random vectors of the kernel, if the question is answered."""
+    codes: Callable[[], NDArray[np.int64]]
+    """Everybody's atom after the cut."""
+
+    def signatures(self, small: NDArray[np.int64], prime: int) -> Residues:
+        """The sums of the vectors over some atoms, one column for each."""
+        return _summed(self.vectors, self.codes(), len(self.cutting.sizes), prime)[:, small]
 
 
 class KernelSums:
     """A system of answered sums over people, as vectors of its kernel."""
 
-    def __init__(self, people: int, key: str, *, signatures: int = 2, vectors: int = 32) -> None:
-        self.atoms, self.prime, self._key = Atoms(people), keyed_prime(key), key
-        self.answered: list[np.ndarray[tuple[int], np.dtype[np.uint8]]] = []
-        self._shown, self._made = signatures, 0
-        self._kernel: Residues
-        self._begin(max(vectors, 4 * signatures))
+    def __init__(self, people: int, key: str, *, signatures: int = 2) -> None:
+        self.atoms, self.prime = Atoms(people), keyed_prime(key)
+        self.basis = QuestionBasis(people, self.prime)
+        self._draws, self._shown = KeyedDraws(key, "kernel", self.prime), signatures
+        self._kernel = self._fresh(signatures + 2 + READY)
+        self._free: Residues | None = None
 
     @property
     def rank(self) -> int:
         """How many answered sums do not follow from others."""
-        return len(self.answered)
-
-    @property
-    def covered(self) -> Mask:
-        """The people whom some answered sum counts."""
-        found = np.zeros(len(self.atoms.codes), bool)
-        for mask in self.masks():
-            found |= mask
-        return found
-
-    def masks(self) -> Iterator[Mask]:
-        """The sets of the answered sums that did not follow from others."""
-        return (self._mask(bits) for bits in self.answered)
+        return self.basis.rank
 
     @property
     def full(self) -> bool:
         """Whether the system is too large to take another sum."""
-        return len(self._kernel) <= self._shown + 2 and 2 * self._wide * len(self.atoms.sizes) > MOST_NUMBERS
-
-    def signatures(self) -> Residues:
-        """The coordinates of the atoms in random vectors of the kernel."""
-        return self._kernel[: self._shown]
+        return self.rank >= MOST_RANK
 
     def foresee(self, mask: Mask) -> Foreseen:
         """What the sum over a set would do; nothing is changed."""
         cutting = self.atoms.cut(mask)
-        first = self._divided(self._kernel[: self._shown + 2], cutting, KeyedDraws(self._key, "look", self.prime))
-        told = first[:, cutting.inside].sum(axis=1) % self.prime
-        pivots = np.flatnonzero(told)
-        if not len(pivots):
-            return Foreseen(cutting=cutting, new=False, signatures=first[: self._shown])
-        left = self._without(first, told, int(pivots[0]))
-        return Foreseen(cutting=cutting, new=True, signatures=left[: self._shown])
+        first = self._kernel[: self._shown + 2]
+        told = first[:, mask].sum(axis=1) % self.prime
+        new = bool(told.any())
+        vectors = _without(first, told, self.prime) if new else first
+        return Foreseen(
+            cutting=cutting, new=new, vectors=vectors[: self._shown], codes=lambda: self.atoms.coded(cutting)
+        )
+
+    def leaves_free(self, mask: Mask) -> bool:
+        """Whether all sums with one more still leave everybody free who is barred."""
+        return bool((self._apart()[:, mask].sum(axis=1) % self.prime).any())
+
+    def bar(self, barred: Mask) -> bool:
+        """Note that everybody among these must stay free; False where they are not."""
+        if not self.basis.bar(barred):
+            return False
+        self._free = None
+        return True
+
+    def can_bar(self, barred: Mask) -> bool:
+        """Whether all sums leave some people free: no combination of them is about these people alone."""
+        return self.basis.exchanged(barred) is not None
 
     def add(self, mask: Mask) -> bool:
         """Note that the sum over a set was answered; False where it followed already."""
-        cutting = self.atoms.cut(mask)
-        self._kernel = self._divided(self._kernel, cutting, self._draws)
-        self.atoms.apply(cutting)
-        if not self._answer(cutting.inside):
+        told = self._kernel[:, mask].sum(axis=1) % self.prime
+        if not told.any():
             return False
-        self.answered.append(np.packbits(mask))
-        if len(self._kernel) <= self._shown + 2:
-            self._begin(2 * self._wide)
+        self.atoms.apply(self.atoms.cut(mask))
+        if self._free is not None:
+            rest = self._free[:, mask].sum(axis=1) % self.prime
+            self._free = _without(self._free, rest, self.prime)
+        self._kernel = _without(self._kernel, told, self.prime)
+        self.basis.add(mask)
+        if len(self._kernel) < self._shown + 2:
+            self._kernel = np.vstack([self._kernel, self._fresh(READY)])
         return True
 
-    def _answer(self, inside: Mask) -> bool:
-        """Make the kernel orthogonal to one more question; one vector is used up."""
-        told = self._kernel[:, inside].sum(axis=1) % self.prime
-        pivots = np.flatnonzero(told)
-        if not len(pivots):
-            return False
-        self._kernel = self._without(self._kernel, told, int(pivots[-1]))
-        return True
+    def signatures(self) -> Residues:
+        """The sums of random vectors of the kernel over all atoms, one column for each."""
+        return _summed(self._kernel[: self._shown], self.atoms.codes, len(self.atoms.sizes), self.prime)
 
-    def _begin(self, vectors: int) -> None:
-        """Draw so many vectors and take every answered question from them."""
-        self._wide, self._made = vectors, self._made + 1
-        self._draws = KeyedDraws(self._key, f"kernel {self._made}", self.prime)
-        self._kernel = self._draws.draw(vectors, len(self.atoms.sizes))
-        for mask in self.masks():
-            self._answer(self.atoms.within(mask))
+    def _apart(self) -> Residues:
+        """Vectors of the kernel that are zero for everybody who is barred."""
+        if self._free is None or len(self._free) < 2:
+            self._free = self._fresh(READY, barred=self.basis.barred)
+        return self._free
 
-    def _mask(self, bits: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Mask:
-        return np.unpackbits(bits, count=len(self.atoms.codes)).astype(bool)
+    def _fresh(self, many: int, barred: Mask | None = None) -> Residues:
+        drawn = self._draws.draw(many, self.basis.people)
+        if barred is not None:
+            drawn[:, barred] = 0
+        return self.basis.kernel(drawn)
 
-    def _divided(self, vectors: Residues, cutting: Cutting, draws: KeyedDraws) -> Residues:
-        """The same vectors over the atoms after a cut: a divided atom's coordinate is divided at random."""
-        if not len(cutting.divided):
-            return vectors
-        new = draws.draw(len(vectors), len(cutting.divided))
-        whole = vectors.copy()
-        whole[:, cutting.divided] = (whole[:, cutting.divided] - new) % self.prime
-        return np.concatenate([whole, new], axis=1)
 
-    def _without(self, vectors: Residues, told: Counts, pivot: int) -> Residues:
-        """The vectors made orthogonal to a question, by one of them that is not and is left out."""
-        share = (self.prime - told) * pow(int(told[pivot]), -1, self.prime) % self.prime
-        line, kept = vectors[pivot], np.delete(np.arange(len(vectors)), pivot)
-        left = np.empty((len(kept), len(line)), np.int64)
-        step = max(1, _BLOCK // max(1, len(line)))
-        for at in range(0, len(kept), step):
-            rows = kept[at : at + step]
-            part = share[rows, None] * line
-            part += vectors[rows]
-            whole = part // self.prime  # several times as quick as the remainder
-            whole *= self.prime
-            np.subtract(part, whole, out=left[at : at + step])
-        return left
+def _summed(vectors: Residues, codes: NDArray[np.int64], atoms: int, prime: int) -> Residues:
+    """Sums over atoms; floats hold sums of so many residues exactly."""
+    sums = [np.bincount(codes, weights=line.astype(np.float64), minlength=atoms) for line in vectors]
+    return np.array(sums).astype(np.int64) % prime
+
+
+def _without(vectors: Residues, told: Residues, prime: int) -> Residues:
+    """The vectors made orthogonal to a question, by the last that is not, which is left out."""
+    pivot = int(np.flatnonzero(told)[-1])
+    share = (prime - told) * pow(int(told[pivot]), -1, prime) % prime
+    left = np.delete(vectors, pivot, axis=0)
+    shifted(left, np.delete(share, pivot), vectors[pivot], prime)
+    return left
