@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
@@ -39,9 +39,7 @@ def some_answer_tells(told: Sequence[Told], kind: str, mask: np.ndarray) -> bool
     outermost stand for nothing: no number lies beyond them.
     """
     known = sorted({answer for *_, answer in told}) or [0.0]
-    between = {
-        low + (high - low) * part for low, high in zip(known, known[1:], strict=False) for part in (0.25, 0.5, 0.75)
-    }
+    between = {low + (high - low) * part for low, high in pairwise(known) for part in (0.25, 0.5, 0.75)}
     beyond = {known[0] - step for step in (1, 2, 3)} | {known[-1] + step for step in (1, 2, 3)}
     values = sorted({*known, *between, *beyond})
     tables = agreeing(np.array(list(product(values, repeat=len(mask)))), told)

@@ -29,12 +29,12 @@ def people() -> Table:
 
 def questions(seed: int, many: int) -> list[str]:
     """Random questions."""
-    dice = random.Random(seed)
-    return [
-        f"SELECT {dice.choice(FIGURES)} WHERE age BETWEEN {(low := dice.randint(20, 38))} AND {low + dice.randint(1, 12)}"
-        + dice.choice(("", " AND sex = 'F'"))
-        for _ in range(many)
-    ]
+    dice, found = random.Random(seed), []
+    for _ in range(many):
+        low, wide = dice.randint(20, 38), dice.randint(1, 12)
+        more = dice.choice(("", " AND sex = 'F'"))
+        found.append(f"SELECT {dice.choice(FIGURES)} WHERE age BETWEEN {low} AND {low + wide}{more}")
+    return found
 
 
 def asking(path: Path, seed: int, many: int) -> None:
@@ -42,7 +42,8 @@ def asking(path: Path, seed: int, many: int) -> None:
     session = ExactSession(people(), rules=RULES, log=AnswerLog(path))
     for sql in questions(seed, many):
         (answer,) = session.ask(sql, analyst=f"analyst {seed}")
-        print(json.dumps([sql, str(answer.value), answer.refused]), flush=True)
+        sys.stdout.write(json.dumps([sql, str(answer.value), answer.refused]) + "\n")
+        sys.stdout.flush()
 
 
 def main() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sfumato.ground.errors import ParameterError
 from sfumato.queries.exact.auditor import Auditor, Span
 from sfumato.queries.exact.hindsight import LookingBack, ToldFigure
-from sfumato.queries.exact.keyed_draws import is_prime, keyed_prime
 from sfumato.queries.exact.kernel_sums import KernelSums
+from sfumato.queries.exact.keyed_draws import is_prime, keyed_prime
 from sfumato.queries.exact.small_sums import follows
 from sfumato.queries.exact.told_intervals import intervals
 from tests.brute.told import RUN, agreeing, some_answer_tells, sums_follow
@@ -86,6 +86,18 @@ def test_mixed_histories_tell_of_nobody(values, asked, kinds):
             told.append((kind, mask, answer))
     left = agreeing(GRID, told)
     assert not (left == left[0]).all(axis=0).any()
+
+
+def test_the_example_of_the_docs():
+    """docs/theory/auditing.md; people are counted from 0 here."""
+    auditor, answered = Auditor(6, "key"), []
+    for rows in (range(6), (0, 2, 4, 5), (1, 3), (0, 2, 4), range(5), range(4)):
+        reason = auditor.decide("sum", some(6, *rows))
+        answered.append(not reason)
+        if not reason:
+            auditor.told("sum", some(6, *rows), 0)
+    assert answered == [True, True, True, False, False, True]
+    assert sorted(auditor.sums.atoms.sizes.tolist()) == [2, 2, 2]
 
 
 def test_sums_and_maxima_together_where_sums_leave_people_free():
