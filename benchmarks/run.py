@@ -51,6 +51,7 @@ LONG = (
     "collect_trees",
     "streaming",
     "trees",
+    "auditing",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (

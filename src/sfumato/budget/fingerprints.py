@@ -7,11 +7,13 @@ frame that was read from it are one table. Columns count in the order of their n
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from sfumato.budget import chain
 from sfumato.data.table import Table
 
 
@@ -26,6 +28,11 @@ def digest(table: Table) -> str:
         _text(found, name)
         _column(found, table.frame[name].rechunk())
     return found.hexdigest()
+
+
+def bindings(link: sqlite3.Connection, table: Table) -> tuple[str, list[str]]:
+    """The keyed fingerprint of a table, and those that a ledger is bound to."""
+    return chain.keyed(link, f"table {digest(table)}"), [str(one["table"]) for one in chain.every(link, "bind")]
 
 
 def _text(found: Any, text: str) -> None:

@@ -26,7 +26,7 @@ from sfumato.budget.accounts import Account, Charge
 from sfumato.budget.amounts import rounded_up, stored
 from sfumato.budget.chain import Head
 from sfumato.budget.events import Event, Sequential, exactly, to_json, written
-from sfumato.budget.fingerprints import digest
+from sfumato.budget.fingerprints import bindings
 from sfumato.budget.ledger_book import Book
 from sfumato.budget.ledger_file import made_whole
 from sfumato.budget.ledger_rows import EVERYBODY, account_of, spent, title
@@ -162,14 +162,14 @@ class Ledger(Book):
     def bind(self, table: Table) -> None:
         """Say that this is the ledger's table, or that its table looks like this now; what was spent stays."""
         with self._changing() as link:
-            chain.append(link, "bind", {"table": _bindings(link, table)[0]})
+            chain.append(link, "bind", {"table": bindings(link, table)[0]})
 
     def refuse_other(self, table: Table, charge: int | None = None) -> None:
         """Bind a ledger to the first table that it pays for, and refuse every other; that charge is given back."""
-        mine, known = self._inside(lambda link: _bindings(link, table))
+        mine, known = self._inside(lambda link: bindings(link, table))
         if not known:
             with self._changing() as link:
-                mine, known = _bindings(link, table)
+                mine, known = bindings(link, table)
                 if not known:
                     chain.append(link, "bind", {"table": mine})
         if not known or mine in known:
@@ -243,8 +243,3 @@ def _set(link: sqlite3.Connection, name: str, amount: Fraction) -> str:
 def _refuse_below(whose: str, most: Fraction, gone: Fraction, of: str = "") -> None:
     if most < gone:
         raise BudgetError(f"{whose} has spent {of}{written(gone)} already; a limit of {written(most)} is less")
-
-
-def _bindings(link: sqlite3.Connection, table: Table) -> tuple[str, list[str]]:
-    """The keyed fingerprint of a table, and those that the ledger is bound to."""
-    return chain.keyed(link, f"table {digest(table)}"), [str(one["table"]) for one in chain.every(link, "bind")]

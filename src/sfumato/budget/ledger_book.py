@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sfumato.budget import chain, ledger_rows, witness
 from sfumato.budget.accountants import Unit
@@ -18,13 +18,19 @@ from sfumato.ground.errors import BudgetError
 class Book:
     """A whole ledger: every event of its chain is as it was written, and it holds what its witness saw."""
 
+    units: ClassVar[tuple[str, ...]] = ("epsilon", "rho")
+    """What it can count in."""
+    made_by: ClassVar[str] = "`sfumato budget grant` makes a ledger"
+    """Where one comes from."""
+
     def __init__(self, path: str | Path, *, lost_witness: bool = False) -> None:
         """``lost_witness`` opens a ledger whose witness is not there any more, so that another can be named."""
         self.path, self._lost = Path(path), lost_witness
-        refuse_no_file(self.path)
+        refuse_no_file(self.path, self.made_by)
         self._seen: Head = self._opened()
-        if self.unit not in ("epsilon", "rho"):
-            raise BudgetError(f"{self.path} is no ledger: it counts in {self.unit!r}, not in epsilon or rho")
+        if self.unit not in self.units:
+            told = " or ".join(self.units)
+            raise BudgetError(f"{self.path} is no ledger of this sort: it counts in {self.unit!r}, not in {told}")
 
     @property
     def head(self) -> Head:

@@ -35,13 +35,13 @@ def opened(path: Path) -> sqlite3.Connection:
     return link
 
 
-def refuse_no_file(path: Path) -> None:
+def refuse_no_file(path: Path, made_by: str = "") -> None:
     """Refuse what is no regular file, or too large for a ledger."""
     try:
         with opening.opened(path) as file:
             held = os.fstat(file.fileno()).st_size
     except FileNotFoundError:
-        raise BudgetError(f"{path} does not exist; `sfumato budget grant` makes a ledger") from None
+        raise BudgetError(f"{path} does not exist" + (f"; {made_by}" if made_by else "")) from None
     except OSError as error:
         raise BudgetError(f"{path} is no ledger: {error.strerror}") from None
     if held > MOST_TEXT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -30,13 +31,20 @@ EVERYBODY = ""
 """The account of all analysts together."""
 
 
-def fill(path: Path, unit: str, total: Fraction) -> None:
-    """The tables of a new ledger, all of them in one transaction."""
+def fill(
+    path: Path,
+    unit: str,
+    total: Fraction | None,
+    more: Callable[[sqlite3.Connection], None] = lambda link: None,
+) -> None:
+    """The tables of a new ledger, all of them in one transaction; ``more`` may add events."""
     with closing(opened(path)) as link:
         link.executescript(f"BEGIN; {TABLES}")
         link.execute("INSERT INTO about VALUES ('unit', ?)", (unit,))
-        link.execute("INSERT INTO accounts VALUES (?, ?, '0')", (EVERYBODY, str(total)))
+        if total is not None:
+            link.execute("INSERT INTO accounts VALUES (?, ?, '0')", (EVERYBODY, str(total)))
         chain.begin(link)
+        more(link)
         link.execute("COMMIT")
 
 

@@ -12,6 +12,7 @@ import typer
 from sfumato.cli import (
     apply,
     attack,
+    audit_answers,
     audit_noise,
     budget,
     catalog,
@@ -67,6 +68,7 @@ for verb in (
     dimensions.dimensions,
     query.query,
     stream.stream,
+    audit_answers.audit,
     audit_noise.audit_noise,
     reproduce.reproduce,
     catalog.models,

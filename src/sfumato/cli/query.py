@@ -1,4 +1,4 @@
-"""``sfumato query``: noisy answers, paid for from a ledger."""
+"""``sfumato query``: noisy answers, paid for from a ledger, or exact ones under audit."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.show import Json, say, say_json, table
+from sfumato.ground.errors import EXIT_INFEASIBLE, ParameterError
 
 if TYPE_CHECKING:
     from sfumato.queries.answers import Answer
+    from sfumato.queries.exact.exact_session import ExactAnswer
 
 
 def query(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file: it declares what the columns can hold.")],
     sql: Annotated[str, typer.Argument(help="The question, such as: SELECT COUNT(*) WHERE age >= 40")],
-    epsilon: Annotated[str, typer.Option("--epsilon", help="What the answer may cost: 0.1 or 1/3.")],
+    epsilon: Annotated[str | None, typer.Option("--epsilon", help="What the answer may cost: 0.1 or 1/3.")] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Answer without noise, or refuse: the plan's [audit] says about what.")
+    ] = False,
+    log: Annotated[
+        Path | None, typer.Option("--log", help="The log of exact answers, where the plan names none.")
+    ] = None,
+    new_log: Annotated[bool, typer.Option("--new-log", help="Begin the log: nothing was told before.")] = False,
     ledger: Annotated[
         Path | None, typer.Option("--ledger", help="The ledger that it is paid from, where the plan names none.")
     ] = None,
@@ -25,7 +34,16 @@ def query(
     confidence: Annotated[float, typer.Option("--confidence", help="How sure the intervals are.")] = 0.95,
     as_json: Json = False,
 ) -> None:
-    """Ask a table for noisy counts, sums, means, variances and quantiles."""
+    """Ask a table for noisy counts, sums, means, variances and quantiles, or for exact ones under audit."""
+    if exact:
+        _exact(plan, sql, (epsilon, ledger), log, analyst=analyst, data=data, new_log=new_log, as_json=as_json)
+        return
+    if epsilon is None:
+        raise ParameterError(
+            "--epsilon is missing: say what the answer may cost, or ask for it without noise (--exact)"
+        )
+    if log is not None or new_log:
+        raise ParameterError("--log and --new-log go with --exact; a noisy answer is paid for from a ledger")
     from sfumato.budget.events import written
     from sfumato.queries.sql import parse_question
     from sfumato.workflow.plan.plan import Plan, with_input
@@ -52,6 +70,51 @@ def query(
     for one in answers:
         _show(one)
     say(f"{who} has {written(mine.left)} of {written(mine.granted)} left.")
+
+
+def _exact(
+    plan: Path,
+    sql: str,
+    noisy: tuple[str | None, Path | None],
+    log: Path | None,
+    *,
+    analyst: str | None,
+    data: Path | None,
+    new_log: bool,
+    as_json: bool,
+) -> None:
+    """Exact answers; exit code 3 where something was refused."""
+    from sfumato.queries.exact.exact_sql import parse_exact
+    from sfumato.workflow.exact_answers import exact_session, rules_of
+    from sfumato.workflow.plan.plan import Plan, with_input
+
+    if noisy != (None, None):
+        raise ParameterError("--epsilon and --ledger go with noisy answers; --exact has a log instead")
+    loaded = Plan.load(plan)
+    loaded = loaded if data is None else with_input(loaded, data)
+    question = parse_exact(sql)
+    rules_of(loaded).refuse(question)
+    asked = exact_session(loaded, log=log, new_log=new_log)
+    who = analyst if analyst is not None else str(loaded.privacy.get("analyst", "analyst"))
+    answers = asked.ask(sql, analyst=who)
+    if as_json:
+        say_json({"answers": [one.to_json() for one in answers], "analyst": who, "noted": asked.log.head.to_json()})
+    else:
+        rows = [[*one.group, one.name, one.people, _number(one)] for one in answers]
+        table([*question.by, "figure", "people", "exact value"], rows)
+        for why in dict.fromkeys(one.refused for one in answers if one.refused):
+            say(f"refused: {why}.")
+    if any(one.refused for one in answers):
+        raise typer.Exit(EXIT_INFEASIBLE)
+
+
+def _number(one: ExactAnswer) -> str:
+    from fractions import Fraction
+
+    if one.value is None:
+        return "refused" if one.refused else "none"
+    short = f"{float(one.value):.12g}"
+    return short if Fraction(short) == one.value else f"{one.value} (about {short})"
 
 
 def _show(answer: Answer) -> None:

@@ -1,6 +1,6 @@
 """Questions to a table whose answers are noisy: counts, sums, means, variances, quantiles and histograms.
 
-Every answer is paid for from a ledger before the data is touched.
+Every answer is paid for from a ledger before the data is touched. ``queries.exact`` answers without noise, under audit.
 """
 
 from sfumato.describe.domains import Categories, Numbers

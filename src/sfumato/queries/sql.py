@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from math import isfinite
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.limits import MOST_DIGITS, MOST_SQL
@@ -15,6 +15,7 @@ from sfumato.queries.questions import Aggregate, Kind, Question
 if TYPE_CHECKING:
     from sqlglot.expressions import Expression
 
+T = TypeVar("T")
 ALLOWED = (
     "SELECT with COUNT(*), SUM(x), AVG(x), VARIANCE(x), MEDIAN(x), QUANTILE(x, 0.9); WHERE with AND, OR, NOT, "
     "= <> < <= > >=, IN, BETWEEN and plain values; GROUP BY with columns"
@@ -26,19 +27,25 @@ _OPERATORS: dict[str, Operator] = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=
 
 def parse_question(sql: str) -> Question:
     """The question that a SELECT statement asks."""
+    aggregates, by, where = select_parts(sql, _aggregate)
+    return Question(aggregates=tuple(aggregates), by=by, where=where)
+
+
+def select_parts(sql: str, read: Callable[[Expression, str], T]) -> tuple[list[T], tuple[str, ...], Condition | None]:
+    """The figures of a SELECT statement, each read with its name, the columns that make groups, and the condition."""
     tree = _tree(sql)
     if type(tree).__name__ != "Select":
-        raise _refused(tree)
-    _only(tree, "expressions", "from_", "where", "group")
+        raise refused(tree)
+    only(tree, "expressions", "from_", "where", "group")
     _from(tree.args.get("from_"))
     group, where = tree.args.get("group"), tree.args.get("where")
     if group is not None:
-        _only(group, "expressions")
-    by = tuple(_column(one) for one in group.expressions) if group is not None else ()
-    aggregates = tuple(found for one in tree.expressions if (found := _selected(one, by)) is not None)
-    if not aggregates:
+        only(group, "expressions")
+    by = tuple(column_of(one) for one in group.expressions) if group is not None else ()
+    figures = [found for one in tree.expressions if (found := _selected(one, by, read)) is not None]
+    if not figures:
         raise ParameterError(f"the statement asks for no figure. Allowed: {ALLOWED}")
-    return Question(aggregates=aggregates, by=by, where=None if where is None else _condition(where.this))
+    return figures, by, None if where is None else _condition(where.this)
 
 
 def parse_condition(sql: str) -> Condition:
@@ -49,8 +56,8 @@ def parse_condition(sql: str) -> Condition:
     """
     where = _tree(f"SELECT 1 WHERE {sql}")
     if type(where).__name__ != "Select":
-        raise _refused(where)
-    _only(where, "expressions", "where")
+        raise refused(where)
+    only(where, "expressions", "where")
     return _condition(where.args["where"].this)
 
 
@@ -89,36 +96,36 @@ def _refuse_deep(tree: Any) -> None:
         level = [part for one in level for part in one.iter_expressions()]
 
 
-def _selected(one: Expression, by: tuple[str, ...]) -> Aggregate | None:
-    """An aggregate, or None for a column that makes groups: it is shown anyway."""
+def _selected(one: Expression, by: tuple[str, ...], read: Callable[[Expression, str], T]) -> T | None:
+    """A figure, or None for a column that makes groups: it is shown anyway."""
     name = ""
     if type(one).__name__ == "Alias":
-        _only(one, "this", "alias")
+        only(one, "this", "alias")
         name, one = one.alias, one.this
-    if type(one).__name__ == "Column" and _column(one) in by:
+    if type(one).__name__ == "Column" and column_of(one) in by:
         return None
-    return _aggregate(one, name)
+    return read(one, name)
 
 
 def _aggregate(one: Expression, name: str) -> Aggregate:
     kind = type(one).__name__
     if kind == "Count" and type(one.this).__name__ == "Star":
-        _only(one, "this", "big_int")
-        _only(one.this)
+        only(one, "this", "big_int")
+        only(one.this)
         return Aggregate(kind="count", name=name)
     if kind in _FIGURES:
-        _only(one, "this")
-        return Aggregate(kind=_FIGURES[kind], column=_column(one.this), name=name)
+        only(one, "this")
+        return Aggregate(kind=_FIGURES[kind], column=column_of(one.this), name=name)
     if kind == "Median":
-        _only(one, "this")
-        return Aggregate(kind="quantile", column=_column(one.this), share=0.5, name=name)
+        only(one, "this")
+        return Aggregate(kind="quantile", column=column_of(one.this), share=0.5, name=name)
     if kind == "Quantile":
-        _only(one, "this", "quantile")
+        only(one, "this", "quantile")
         share = _value(one.args["quantile"])
         if isinstance(share, str):
-            raise _refused(one)
-        return Aggregate(kind="quantile", column=_column(one.this), share=share, name=name)
-    raise _refused(one)
+            raise refused(one)
+        return Aggregate(kind="quantile", column=column_of(one.this), share=share, name=name)
+    raise refused(one)
 
 
 def _condition(one: Expression) -> Condition:
@@ -127,47 +134,47 @@ def _condition(one: Expression) -> Condition:
         return _comparison(one, _OPERATORS[kind])
     read = _CONDITIONS.get(kind)
     if read is None:
-        raise _refused(one)
+        raise refused(one)
     return read(one)
 
 
 def _comparison(one: Expression, operator: Operator) -> Condition:
-    _only(one, "this", "expression")
+    only(one, "this", "expression")
     left, right = one.this, one.expression
     if type(right).__name__ == "Column":
-        return Compare(column=_column(right), operator=_FLIPPED[operator], value=_value(left))
-    return Compare(column=_column(left), operator=operator, value=_value(right))
+        return Compare(column=column_of(right), operator=_FLIPPED[operator], value=_value(left))
+    return Compare(column=column_of(left), operator=operator, value=_value(right))
 
 
 def _paren(one: Expression) -> Condition:
-    _only(one, "this")
+    only(one, "this")
     return _condition(one.this)
 
 
 def _not(one: Expression) -> Condition:
-    _only(one, "this")
+    only(one, "this")
     return Not(condition=_condition(one.this))
 
 
 def _joined(make: Callable[..., Condition]) -> Callable[[Expression], Condition]:
     def read(one: Expression) -> Condition:
-        _only(one, "this", "expression")
+        only(one, "this", "expression")
         return make(left=_condition(one.this), right=_condition(one.expression))
 
     return read
 
 
 def _among(one: Expression) -> Condition:
-    _only(one, "this", "expressions")
+    only(one, "this", "expressions")
     values = tuple(_value(value) for value in one.expressions)
     if not values or len({type(value) for value in values}) > 1:
         raise ParameterError(f"{one.sql()}: the values behind IN must be all numbers or all texts")
-    return Among(column=_column(one.this), values=values)
+    return Among(column=column_of(one.this), values=values)
 
 
 def _between(one: Expression) -> Condition:
-    _only(one, "this", "low", "high")
-    column = _column(one.this)
+    only(one, "this", "low", "high")
+    column = column_of(one.this)
     return Both(
         left=Compare(column=column, operator=">=", value=_value(one.args["low"])),
         right=Compare(column=column, operator="<=", value=_value(one.args["high"])),
@@ -184,10 +191,11 @@ _CONDITIONS: dict[str, Callable[[Any], Condition]] = {
 }
 
 
-def _column(one: Expression) -> str:
+def column_of(one: Expression) -> str:
+    """The column that a part of a statement names."""
     if type(one).__name__ != "Column":
-        raise _refused(one)
-    _only(one, "this")
+        raise refused(one)
+    only(one, "this")
     return str(one.name)
 
 
@@ -196,13 +204,13 @@ def _value(one: Expression) -> Value:
     if type(one).__name__ == "Neg":
         sign, one = -1.0, one.this
     if type(one).__name__ != "Literal" or (one.is_string and sign < 0):
-        raise _refused(one)
+        raise refused(one)
     if one.is_string:
         return str(one.this)
     try:
         found = sign * float(one.this)
     except ValueError:
-        raise _refused(one) from None
+        raise refused(one) from None
     if len(str(one.this)) > MOST_DIGITS or not isfinite(found):
         raise ParameterError(f"a number in the statement has more than {MOST_DIGITS} digits, or is too large")
     return found
@@ -212,20 +220,21 @@ def _from(found: Expression | None) -> None:
     """One plain table, whatever it is called, or none."""
     if found is None:
         return
-    _only(found, "this")
+    only(found, "this")
     if type(found.this).__name__ != "Table":
-        raise _refused(found.this)
-    _only(found.this, "this")
+        raise refused(found.this)
+    only(found.this, "this")
 
 
-def _only(one: Expression, *known: str) -> None:
+def only(one: Expression, *known: str) -> None:
     """Refuse whatever a part of the statement says beyond the known."""
     for key, value in one.args.items():
         if value and key not in known:
             raise ParameterError(f"{one.sql()}: {key.strip('_').upper()} is not answered. Allowed: {ALLOWED}")
 
 
-def _refused(one: Any) -> ParameterError:
+def refused(one: Any) -> ParameterError:
+    """The refusal of a part of a statement that is not answered."""
     return ParameterError(f"{one.sql()} is not answered. Allowed: {ALLOWED}")
 
 

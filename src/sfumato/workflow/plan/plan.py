@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
@@ -24,6 +24,9 @@ from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
 from sfumato.workflow.plan.stream_plan import StreamPlan
+
+if TYPE_CHECKING:
+    from sfumato.workflow.plan.audit_plan import AuditPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -54,6 +57,8 @@ class Plan:
     """By which specification answers were randomized, where they were."""
     stream: StreamPlan | None = None
     """How ``sfumato stream`` cuts records that keep coming; a release does not read it."""
+    audit: AuditPlan | None = None
+    """How exact answers are audited, where they are given."""
     folder: Path = Path()
     """Where relative file names start."""
 
@@ -116,7 +121,7 @@ class Plan:
         top = Keys.of(tree, "")
         top.only(
             "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection",
-            "stream",
+            "stream", "audit",
         )  # fmt: skip
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table and "collection" not in tree:
@@ -142,6 +147,7 @@ class Plan:
             frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
             collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
             stream=StreamPlan.of(Keys.of(tree["stream"], "stream")) if "stream" in tree else None,
+            audit=_audit(tree),
             folder=folder,
         )
 
@@ -187,6 +193,14 @@ class Plan:
             **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
             **({} if self.collection is None else {"collection": self.collection.public()}),
         }
+
+
+def _audit(tree: Tree) -> AuditPlan | None:
+    if "audit" not in tree:
+        return None
+    from sfumato.workflow.plan.audit_plan import AuditPlan
+
+    return AuditPlan.of(Keys.of(tree["audit"], "audit"))
 
 
 def with_input(plan: Plan, data: Path) -> Plan:

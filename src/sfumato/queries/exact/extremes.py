@@ -1,0 +1,166 @@
+"""The audit of minima and maxima: refused where any answer that can still come would tell somebody's value.
+
+Source: Kenthapadi, Mishra and Nissim, Simulatable auditing, 2005; Nabar, Marthi, Kenthapadi, Mishra and Motwani,
+Towards robustness in query auditing, 2006. Values are real numbers without bounds, and equal ones are allowed.
+
+Claim: where nobody is in a maximum and in a minimum, a question is refused just when some table that agrees with all
+    answers so far would make its answer tell a value. Where some are, small cases are decided by trying; else refused.
+How: with maxima alone, everybody has an upper bound, and a maximum is told of those at its value: at least two must be
+    left. A new answer above all bounds but one tells that one; one below a former maximum leaves who is outside.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.queries.exact.contested import FAR, Told, Verdict, judged
+from sfumato.queries.exact.person_atoms import Atoms, Cutting, Mask
+
+MOST_TOGETHER = 24
+"""So many questions may hang together where maxima and minima have people in common."""
+
+
+class Extremes:
+    """The maxima and minima that were answered; values are whole numbers, doubled so that there is room between."""
+
+    def __init__(self, people: int) -> None:
+        self.atoms = Atoms(people)
+        self._members: Mask = np.zeros((0, 1), bool)
+        self._largest: Mask = np.zeros(0, bool)
+        self._values: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    @property
+    def some(self) -> bool:
+        """Whether anything was answered."""
+        return len(self._values) > 0
+
+    def people(self, *, mixed: bool = False, more: tuple[bool, Mask] | None = None) -> Mask:
+        """Everybody in an answered question; if ``mixed``, in those that hang together and have both kinds.
+
+        ``more`` is one more question: whether it is a maximum, and its people.
+        """
+        members, largest, codes = self._members, self._largest, self.atoms.codes
+        if more is not None:
+            cutting = self.atoms.cut(more[1])
+            members = np.vstack([self._after(cutting).members, cutting.inside])
+            largest, codes = np.append(largest, more[0]), self.atoms.coded(cutting)
+        if not mixed:
+            return np.asarray(members.any(axis=0)[codes], bool)
+        found = np.zeros(members.shape[1], bool)
+        if 0 < largest.sum() < len(largest):
+            for group in _together(members):
+                if self._overlap(members[group], largest[group]):
+                    found |= members[group].any(axis=0)
+        return np.asarray(found[codes], bool)
+
+    def judge(self, mask: Mask, *, largest: bool) -> Verdict:
+        """``told`` if some answer that can come would tell a value; ``undecided`` if that cannot be decided."""
+        cutting = self.atoms.cut(mask)
+        told = self._after(cutting)
+        low, high = told.bounds()
+        held, over = cutting.inside & (cutting.sizes > 0), low if largest else high
+        members = told.members & (cutting.sizes > 0)
+        ours = self._hanging(members, held)
+        if bool((np.abs(over[held]) < FAR).any()) or self._overlap(members[ours], self._largest[ours]):
+            return self._tried(told, ours, cutting.inside, largest=largest)
+        sign = 1 if largest else -1
+        alike = [one for one in ours if self._largest[one] == largest]
+        return _one_kind(
+            sign * (high if largest else low), sign * told.values[alike], members[alike], held, cutting.sizes
+        )
+
+    def add(self, mask: Mask, value: int, *, largest: bool) -> None:
+        """Note an answer, in doubled units."""
+        cutting = self.atoms.cut(mask)
+        self._members = np.vstack([self._after(cutting).members, cutting.inside])
+        self.atoms.apply(cutting)
+        self._largest = np.append(self._largest, largest)
+        self._values = np.append(self._values, np.int64(value))
+
+    def known(self) -> tuple[Verdict, Mask]:
+        """Whose values all answers tell; ``undecided`` where too many people could be at either bound."""
+        verdict, forced = judged(
+            Told(largest=self._largest, values=self._values, members=self._members, sizes=self.atoms.sizes)
+        )
+        return verdict, np.isin(self.atoms.codes, list(forced))
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Everybody's lower and upper bound, in units; infinite where there is none."""
+        low, high = Told(
+            largest=self._largest, values=self._values, members=self._members, sizes=self.atoms.sizes
+        ).bounds()
+        return (
+            np.where(low <= -FAR, -np.inf, low / 2)[self.atoms.codes],
+            np.where(high >= FAR, np.inf, high / 2)[self.atoms.codes],
+        )
+
+    def _after(self, cutting: Cutting) -> Told:
+        """What was answered, over the atoms after a cut."""
+        members = np.concatenate([self._members, self._members[:, cutting.divided]], axis=1)
+        return Told(largest=self._largest, values=self._values, members=members, sizes=cutting.sizes)
+
+    @staticmethod
+    def _overlap(members: Mask, largest: Mask) -> bool:
+        """Whether somebody is in a maximum and in a minimum."""
+        return bool((members[largest].any(axis=0) & members[~largest].any(axis=0)).any())
+
+    @staticmethod
+    def _hanging(members: Mask, held: Mask) -> list[int]:
+        """The answered questions that hang together with a set."""
+        reached, known = held, np.zeros(len(members), bool)
+        while True:
+            found = (members & reached).any(axis=1)
+            if (found == known).all():
+                return [int(one) for one in np.flatnonzero(known)]
+            known = found
+            reached = reached | members[known].any(axis=0)
+
+    def _tried(self, told: Told, ours: list[int], inside: Mask, *, largest: bool) -> Verdict:
+        """Try every answer that can come, up to its place among the answers so far."""
+        if len(ours) > MOST_TOGETHER:
+            return "undecided"
+        known = np.unique(told.values[ours])
+        tries = np.unique(np.concatenate([known - 1, known, known + 1])) if len(known) else np.zeros(1, np.int64)
+        verdict: Verdict = "fits"
+        for value in tries.tolist():
+            after = Told(
+                largest=np.append(told.largest[ours], largest),
+                values=np.append(told.values[ours], value),
+                members=np.vstack([told.members[ours], inside]),
+                sizes=told.sizes,
+            )
+            found, _ = judged(after)
+            if found == "told":
+                return "told"
+            verdict = "undecided" if found == "undecided" else verdict
+        return verdict
+
+
+def _one_kind(
+    high: NDArray[np.int64], values: NDArray[np.int64], members: Mask, held: Mask, sizes: NDArray[np.int64]
+) -> Verdict:
+    """Maxima alone (or minima with all signs turned): in one pass over what hangs together."""
+    top = high[held].max()
+    if sizes[held & (high == top)].sum() == 1:
+        return "told"
+    ends = members & (high == values[:, None])
+    shared = (ends & held).any(axis=1)
+    outside = (ends & ~held) @ sizes
+    least = values[shared & (outside == 0)].max(initial=-FAR)
+    return "told" if (shared & (outside == 1) & (values > least)).any() else "fits"
+
+
+def _together(whole: Mask) -> list[list[int]]:
+    """Questions in groups that have people in common, directly or through others."""
+    groups: list[list[int]] = []
+    left = list(range(len(whole)))
+    while left:
+        group = [left.pop(0)]
+        reached = whole[group[0]]
+        while near := [one for one in left if (whole[one] & reached).any()]:
+            group += near
+            left = [one for one in left if one not in near]
+            reached = reached | whole[near].any(axis=0)
+        groups.append(group)
+    return groups
