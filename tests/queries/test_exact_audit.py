@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from sfumato.ground.errors import ParameterError
 from sfumato.queries.exact.auditor import Auditor, Span
+from sfumato.queries.exact.contested import Told, judged
 from sfumato.queries.exact.hindsight import LookingBack, ToldFigure
 from sfumato.queries.exact.kernel_sums import KernelSums
 from sfumato.queries.exact.keyed_draws import is_prime, keyed_prime
+from sfumato.queries.exact.question_basis import QuestionBasis
 from sfumato.queries.exact.small_sums import follows
 from sfumato.queries.exact.told_intervals import intervals
 from tests.brute.told import RUN, agreeing, some_answer_tells, sums_follow
@@ -127,6 +129,49 @@ def test_refusals_of_sums_do_not_depend_on_values(asked, first, second):
                 auditor.told("mean", mask, int(values[mask].sum()))
         seen.append(refusals)
     assert seen[0] == seen[1]
+
+
+def test_a_former_maximum_that_the_new_one_cannot_fall_below_does_not_matter():
+    """The maximum of the first two stays in the new set, so its answer cannot leave the fifth alone with theirs."""
+    auditor = Auditor(5, "key")
+    auditor.told("maximum", some(5, 0, 1), 9)
+    auditor.told("maximum", some(5, 2, 3, 4), 5)
+    assert auditor.decide("maximum", some(5, 0, 1, 2, 3)) == ""
+    assert auditor.decide("maximum", some(5, 2, 3)) == "told"
+
+
+def test_who_must_be_at_one_bound_leaves_the_other_to_the_next():
+    """The second must have the minimum 1, so the first has the maximum 9."""
+    members = np.array([some(4, 0, 1), some(4, 1, 2), some(4, 2, 3), some(4, 2, 3)])
+    largest, values = np.array([True, False, False, True]), np.array([18, 2, 6, 16])
+    told = Told(largest=largest, values=values, members=members, sizes=np.ones(4, np.int64))
+    assert judged(told) == ("told", {0, 1})
+    free = Told(largest=largest[:2], values=values[:2], members=members[:2], sizes=np.ones(4, np.int64))
+    assert judged(free) == ("fits", set())
+
+
+@pytest.mark.parametrize("sum_first", [True, False])
+def test_a_maximum_and_a_minimum_of_two_tell_their_sum(sum_first: bool):
+    """Were the maximum of four above that of two, the other two would have it and the minimum: their sum is known."""
+    auditor = Auditor(6, "key")
+    extremes = [("minimum", some(6, 0, 1), 0), ("maximum", some(6, 2, 3), 10), ("maximum", some(6, 0, 1, 2, 3), 12)]
+    last = ("sum", some(6, 0, 1, 4), 20)
+    asked = [last, *extremes] if sum_first else [*extremes, last]
+    reasons = []
+    for kind, mask, answer in asked:
+        reasons.append(auditor.decide(kind, mask))
+        if not reasons[-1]:
+            auditor.told(kind, mask, answer)
+    assert reasons == ["", "", "", "mixed"]
+    assert auditor.decide("sum", some(6, 4, 5)) == ""
+
+
+def test_a_pivot_is_found_where_only_one_person_differs():
+    basis = QuestionBasis(200, keyed_prime("key"))
+    basis.barred = some(200, 50)
+    basis.add(np.ones(200, bool))
+    basis.add(~some(200, 50, 101))
+    assert basis.pivots[1] == 101
 
 
 def test_the_twin_is_read_off_its_refusals_and_the_auditor_is_not():

@@ -13,6 +13,7 @@ from sfumato.ground.errors import EXIT_INFEASIBLE, ParameterError
 if TYPE_CHECKING:
     from sfumato.queries.answers import Answer
     from sfumato.queries.exact.exact_session import ExactAnswer
+    from sfumato.queries.session import Session
 
 
 def query(
@@ -44,7 +45,6 @@ def query(
         )
     if log is not None or new_log:
         raise ParameterError("--log and --new-log go with --exact; a noisy answer is paid for from a ledger")
-    from sfumato.budget.events import written
     from sfumato.queries.sql import parse_question
     from sfumato.workflow.plan.plan import Plan, with_input
     from sfumato.workflow.querying import refuse_columns, session
@@ -55,6 +55,13 @@ def query(
     refuse_columns(question, loaded)
     asked = session(loaded, ledger=ledger, analyst=analyst)
     answers = asked.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
+    _told(asked, answers, as_json=as_json)
+
+
+def _told(asked: Session, answers: list[Answer], *, as_json: bool) -> None:
+    """Noisy answers, and what is left to who paid."""
+    from sfumato.budget.events import written
+
     book, who = asked.ledger, asked.analyst
     mine = next(account for account in book.accounts() if account.analyst == who)
     if as_json:
