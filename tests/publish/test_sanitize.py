@@ -178,9 +178,9 @@ def test_auto_says_why(monkeypatch):
     case = ([frozenset("ab")] * 3 + [frozenset("a")], [Pattern.of("ab")], Thresholds(min_support=0.5))
     assert ran(AutoHiding(), case)[1].why.endswith("for an exact search.")
     monkeypatch.setattr(auto_hiding, "EXACT_ENTRIES", 0)
-    assert ran(AutoHiding(), case)[1].method == "border"
+    assert ran(AutoHiding(), case)[1].method == "hide-border"
     monkeypatch.setattr(auto_hiding, "BORDER_CELLS", 0)
-    assert ran(AutoHiding(), case)[1].method == "remove-items"
+    assert ran(AutoHiding(), case)[1].method == "hide-items"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from sfumato.bundle.manifest_parts import (
     SENTENCE,
     TRAIL,
 )
+from sfumato.bundle.sanitized_form import SANITIZED
 from sfumato.data.table import KINDS
 
 _JUDGED: Mapping[str, Form] = MappingProxyType(
@@ -286,7 +287,7 @@ CONDENSED = Record(
 )
 """Records drawn from groups, or the groups' means and spreads."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED)
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED, SANITIZED)
 """One for each kind."""
 
 

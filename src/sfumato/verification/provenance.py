@@ -103,6 +103,12 @@ _CONDENSED = (
     *_of("stated", "which records are one group is not published; the steward can group them again", "recoding/sizes*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
+_SANITIZED = (
+    *_of("recomputed", "from the plan", "hiding/min_support", "hiding/min_confidence", "hiding/margin"),
+    *_of("stated", "what is hidden is not published; `verify --rules FILE` opens it", "hiding/commitments*"),
+    *_of("recomputed", "from the plan", "recoding/unknown"),
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
+)
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -116,6 +122,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "swapped": _SWAPPED,
     "collected": _COLLECTED,
     "condensed": _CONDENSED,
+    "sanitized": _SANITIZED,
 }
 """By what the manifest says that it is."""
 _FIRST: Mapping[str, tuple[Origin, ...]] = {

@@ -17,10 +17,10 @@ EXACT_ENTRIES = 1_000
 BORDER_CELLS = 20_000_000
 """With more frequent sets times records that have a sensitive pattern, no border is walked."""
 WHY = {
-    "exact": "Chosen by auto: few enough items of sensitive patterns for an exact search.",
-    "border": "Chosen by auto: too many items of sensitive patterns for an exact search, and few enough frequent sets "
+    "hide-exact": "Chosen by auto: few enough items of sensitive patterns for an exact search.",
+    "hide-border": "Chosen by auto: too many items of sensitive patterns for an exact search, and few enough frequent sets "
     "to walk the border.",
-    "remove-items": "Chosen by auto: too many records and frequent sets for an exact search or the border.",
+    "hide-items": "Chosen by auto: too many records and frequent sets for an exact search or the border.",
 }
 
 
@@ -28,7 +28,7 @@ WHY = {
 class AutoHiding:
     """The exact search for small problems, the border for larger ones, else items are removed greedily."""
 
-    name: ClassVar[str] = "hide"
+    name: ClassVar[str] = "auto"
 
     def __call__(self, problem: HidingProblem, work: Work) -> Sanitized:
         """By the method that fits the size of the problem."""

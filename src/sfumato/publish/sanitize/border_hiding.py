@@ -27,7 +27,7 @@ class BorderHiding:
     Source: Sun, Yu 2005; Moustakides, Verykios 2008, algorithms max-min 1 and 2.
     """
 
-    name: ClassVar[str] = "border"
+    name: ClassVar[str] = "hide-border"
 
     def __call__(self, problem: HidingProblem, work: Work) -> Sanitized:
         """The records without what was taken out."""

@@ -31,7 +31,7 @@ class ExactHiding:
     Source: Gkoulalas-Divanis, Verykios 2006 and 2009; solved by HiGHS.
     """
 
-    name: ClassVar[str] = "exact"
+    name: ClassVar[str] = "hide-exact"
 
     def __call__(self, problem: HidingProblem, work: Work) -> Sanitized:
         """The records without what was taken out."""

@@ -41,7 +41,7 @@ class ItemRemoval:
     Source: Verykios et al. 2004, algorithms 1.b (confidence), 2.a and 2.b (support).
     """
 
-    name: ClassVar[str] = "remove-items"
+    name: ClassVar[str] = "hide-items"
 
     by: Literal["support", "confidence"] = "confidence"
     """Whether a rule is hidden by its support only, or by whichever of support and confidence needs fewer records."""
@@ -107,7 +107,7 @@ class Blocking:
     Source: Saygin, Verykios, Clifton 2001, whose algorithm also puts unknowns in place of zeros for this reason.
     """
 
-    name: ClassVar[str] = "block"
+    name: ClassVar[str] = "hide-unknowns"
 
     decoys: float = 1.0
     """How many records that lack an item show it as unknown, for every one that has it and does."""

@@ -29,7 +29,7 @@ class TransactionRemoval:
     Source: Verykios et al. 2004; the removal of transactions in Oliveira, Zaiane 2002.
     """
 
-    name: ClassVar[str] = "remove-transactions"
+    name: ClassVar[str] = "hide-transactions"
 
     def __call__(self, problem: HidingProblem, work: Work) -> Sanitized:
         """The records that are left."""
@@ -110,7 +110,7 @@ class _Leaving:
         if not len(rows):
             raise Infeasible(
                 "no record would be left: every one has a sensitive pattern; take items out instead "
-                '(algorithm.name = "remove-items")'
+                '(algorithm.name = "hide-items")'
             )
         shown = self._only(rows.astype(np.int32))
         return Sanitized(
