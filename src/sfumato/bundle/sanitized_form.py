@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.bundle.form import Exactly, Listed, Mapped, OneOf, Record, Whole
+from sfumato.bundle.form import Exactly, Listed, Mapped, OneOf, Record
 from sfumato.bundle.manifest_parts import (
     ATTACK,
     CLAIM,
@@ -44,9 +44,7 @@ SANITIZED = Record(
                 "commitments": Listed(of=DIGEST, most=100_000),
             }
         ),
-        "recoding": Record(
-            needed={"algorithm": NAME, "why": SENTENCE}, optional={"unknown": Exactly("?"), "left_out": Whole(low=1)}
-        ),
+        "recoding": Record(needed={"algorithm": NAME, "why": SENTENCE}, optional={"unknown": Exactly("?")}),
     },
     optional=REPORT,
 )

@@ -107,7 +107,6 @@ _SANITIZED = (
     *_of("recomputed", "from the plan", "hiding/min_support", "hiding/min_confidence", "hiding/margin"),
     *_of("stated", "what is hidden is not published; `verify --rules FILE` opens it", "hiding/commitments*"),
     *_of("recomputed", "from the plan", "recoding/unknown"),
-    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
 _KEPT_WISHES = Origin(
     path="claims/*/holds",

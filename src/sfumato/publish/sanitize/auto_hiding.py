@@ -18,8 +18,8 @@ BORDER_CELLS = 20_000_000
 """With more frequent sets times records that have a sensitive pattern, no border is walked."""
 WHY = {
     "hide-exact": "Chosen by auto: few enough items of sensitive patterns for an exact search.",
-    "hide-border": "Chosen by auto: too many items of sensitive patterns for an exact search, and few enough frequent sets "
-    "to walk the border.",
+    "hide-border": "Chosen by auto: too many items of sensitive patterns for an exact search, and few enough frequent "
+    "sets to walk the border.",
     "hide-items": "Chosen by auto: too many records and frequent sets for an exact search or the border.",
 }
 

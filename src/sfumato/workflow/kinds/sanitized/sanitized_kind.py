@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sfumato.verification.sanitized_checks import sanitized_checks
 from sfumato.workflow.kinds.kind import Kind
 from sfumato.workflow.kinds.sanitized import sanitized_content, sanitized_plan, sanitized_stages
+
+if TYPE_CHECKING:
+    from sfumato.workflow.frontier.comparison import Comparison
+    from sfumato.workflow.plan.plan import Plan
+
+
+def _comparison(plan: Plan) -> Comparison:
+    """How releases are compared; loaded when a frontier asks."""
+    from sfumato.workflow.kinds.sanitized.sanitized_comparison import SanitizedComparison
+
+    return SanitizedComparison()
+
 
 KIND = Kind(
     name="sanitized",
@@ -27,4 +41,5 @@ KIND = Kind(
     inside_page=sanitized_content.inside_page,
     summary=sanitized_content.summary,
     figures=sanitized_content.figures,
+    comparison=_comparison,
 )

@@ -19,7 +19,6 @@ from sfumato.workflow.plan.plan_table import Keys
 
 LONGEST = 8
 """Sets of at most so many items are looked after, unless the plan says otherwise."""
-_PUBLISHED = (Role.QUASI, Role.KEEP)
 
 
 def asked_for(plan: Plan) -> Keys:
@@ -91,6 +90,8 @@ def check(plan: Plan) -> None:
     algorithm = plan.algorithm
     if algorithm.max_suppressed or algorithm.suppressed != "remove" or algorithm.exempt_suppressed:
         raise PlanError("algorithm.max_suppressed: hiding rules suppresses no rows; remove the key")
+    if plan.input.on_missing == "drop":
+        raise PlanError("input.on_missing: a missing set is an empty one, and no row is left out; remove the key")
     if plan.input.unit is not None or plan.input.population is not None:
         raise PlanError("input: hiding rules knows neither a unit nor a population; remove the key")
     if plan.attack.control is not None or plan.attack.earlier:
