@@ -15,6 +15,7 @@ MARKED = {
     "docs/theory/bottom-up.md": 2,
     "docs/theory/comparison.md": 3,
     "docs/theory/condensation.md": 3,
+    "docs/theory/hiding-rules.md": 2,
     "docs/theory/diffgen.md": 9,
     "docs/theory/distributions.md": 1,
     "docs/theory/incognito.md": 1,

@@ -13,19 +13,22 @@ from sfumato.ground.errors import BundleError
 if TYPE_CHECKING:
     from sfumato.mine.association_rules import Rules
 
+Sets = Annotated[list[str] | None, typer.Option("--sets", help="A column whose cells are sets; may be given again.")]
+Columns = Annotated[list[str] | None, typer.Option("--column", help="An ordinary column; its items are column=value.")]
+Separator = Annotated[
+    str | None, typer.Option("--separator", help="What splits the items of a set: | or, with --lines, a blank.")
+]
+Names = Annotated[
+    str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
+]
+
 
 def rules(
     data: Annotated[Path, typer.Argument(help="The data file.")],
-    sets: Annotated[
-        list[str] | None, typer.Option("--sets", help="A column whose cells are sets; may be given again.")
-    ] = None,
-    columns: Annotated[
-        list[str] | None, typer.Option("--column", help="An ordinary column; its items are column=value.")
-    ] = None,
+    sets: Sets = None,
+    columns: Columns = None,
     lines: Annotated[bool, typer.Option("--lines", help="The file has one set a line and no header.")] = False,
-    separator: Annotated[
-        str | None, typer.Option("--separator", help="What splits the items of a set: | or, with --lines, a blank.")
-    ] = None,
+    separator: Separator = None,
     min_support: Annotated[
         float, typer.Option("--min-support", help="The least share of the records that have a set.")
     ] = 0.01,
@@ -33,9 +36,7 @@ def rules(
     longest: Annotated[int, typer.Option("--longest", help="The most items of a set.")] = 8,
     missing: Annotated[list[str] | None, typer.Option("--missing", help="A text that means a missing value.")] = None,
     delimiter: Annotated[str | None, typer.Option("--delimiter", help="The separator of a text file.")] = None,
-    names: Annotated[
-        str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
-    ] = None,
+    names: Names = None,
     top: Annotated[int, typer.Option("--top", help="How many rules are shown.")] = 20,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write all rules here: .csv or .parquet.")
