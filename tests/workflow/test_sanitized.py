@@ -201,6 +201,16 @@ def test_side_effects_by_hand():
     }
 
 
+def test_an_algorithm_that_hides_nothing_is_caught(place, monkeypatch):
+    """Known-bad: the records as they were."""
+    from sfumato.publish.sanitize.erasing import Erasing
+    from sfumato.publish.sanitize.item_removal import ItemRemoval
+
+    monkeypatch.setattr(ItemRemoval, "__call__", lambda self, problem, work: Erasing(problem).result(self.name))
+    with pytest.raises(sf.ClaimRefuted, match="hide-items gave records that still yield a sensitive rule"):
+        sf.release(plan(place, "hide-items"), frame())
+
+
 def test_a_frontier_of_the_methods(place):
     frame().write_csv(place / "data.csv")
     asked = plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, comb
@@ -97,7 +97,8 @@ class LoweredThresholds:
         longest = max([_LONGEST, *(len(one.whole) for one in patterns)])
         found = frequent_itemsets(records, least, longest=longest)
         stated = frequent_itemsets(subject.sure, least_rows(subject.min_support, subject.sure.rows), longest=longest)
-        hits = sum(_appears(records, one, least, sure) for one in patterns)
+        holders, place = Holders(records), {label: code for code, label in enumerate(records.labels)}
+        hits = sum(_appears(holders, place, one, least, sure) for one in patterns)
         guessed = sum(_chance(found, len(one.whole), records.count) for one in patterns)
         fresh = found.count - stated.count
         lowered = f"mines it with both thresholds lowered by {self.by:.0%}"
@@ -114,11 +115,9 @@ class LoweredThresholds:
         )
 
 
-def _appears(records: Transactions, pattern: Pattern, least: int, sure: Fraction) -> bool:
-    place = {label: code for code, label in enumerate(records.labels)}
+def _appears(holders: Holders, place: Mapping[str, int], pattern: Pattern, least: int, sure: Fraction) -> bool:
     if any(item not in place for item in pattern.whole):
         return False
-    holders = Holders(records)
     whole = len(holders.of_all([place[item] for item in pattern.whole]))
     left = len(holders.of_all([place[item] for item in pattern.left])) if pattern.left else whole
     return whole >= least and (not pattern.left or whole >= sure * left)

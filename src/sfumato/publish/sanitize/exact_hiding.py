@@ -14,6 +14,8 @@ from sfumato.publish.sanitize.border_hiding import BorderHiding
 from sfumato.publish.sanitize.exact_program import Model, posed
 from sfumato.publish.sanitize.hiding_problem import HidingProblem, Sanitized
 
+SECONDS = 120.0
+"""How long each of the two programs may be searched, by the clock, where nobody sets a limit."""
 _INFEASIBLE, _PROVEN = 2, 0
 """What the solver says: no values meet the constraints; none are better."""
 
@@ -38,7 +40,7 @@ class ExactHiding:
         begun = BorderHiding()(problem, work)
         if not begun.erased:
             return replace(begun, method=self.name, proven=True)
-        limit = None if work.seconds is None else work.seconds / 2
+        limit = SECONDS if work.seconds is None else work.seconds / 2
         with work.stage("exact search"):
             model = posed(problem, relaxed=False)
             values, _, status = model.program.solved(limit)
@@ -53,18 +55,20 @@ class ExactHiding:
         self, model: Model, values: NDArray[np.float64] | None, begun: Sanitized, status: int, *, fewest_lost: int
     ) -> Sanitized:
         """What the solver found, or what the border gave where that is better."""
-        found = begun if values is None else _taken(model, values)
-        best = min((begun, found), key=lambda one: (one.lost, one.erased))
-        proven = status == _PROVEN
+        found = None if values is None else _taken(model, values)
+        best = begun if found is None else min((begun, found), key=lambda one: (one.lost, one.erased))
+        proven = status == _PROVEN and found is not None
         gap = None if proven else float(max(best.lost - fewest_lost, 0))
         return replace(best, method=self.name, proven=proven, gap=gap)
 
 
-def _taken(model: Model, values: NDArray[np.float64]) -> Sanitized:
+def _taken(model: Model, values: NDArray[np.float64]) -> Sanitized | None:
+    """The records without what the solver takes out; None where its rounding left a pattern."""
     gone: dict[int, list[int]] = {}
     for (row, item), variable in model.keeps.items():
         if values[variable] < 0.5:
             gone.setdefault(item, []).append(row)
     for item, rows in gone.items():
         model.state.erase(np.array(sorted(rows), np.int32), item)
-    return model.state.result(ExactHiding.name)
+    hidden = all(map(model.state.done, model.problem.patterns))
+    return model.state.result(ExactHiding.name) if hidden else None

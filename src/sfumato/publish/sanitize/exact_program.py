@@ -40,7 +40,7 @@ class Program:
         """A new constraint."""
         self.lines.append((terms, low, high))
 
-    def solved(self, seconds: float | None) -> tuple[NDArray[np.float64] | None, float | None, int]:
+    def solved(self, seconds: float) -> tuple[NDArray[np.float64] | None, float | None, int]:
         """The best values (None where there are none), the least cost that any can have, and the solver's status."""
         optimize = extra("scipy.optimize", "exact hiding of rules")
         sparse = extra("scipy.sparse", "exact hiding of rules")
@@ -51,7 +51,7 @@ class Program:
         values = np.fromiter((x for terms, _, _ in self.lines for x in terms.values()), np.float64, sum(heights))
         matrix = sparse.csr_matrix((values, (at, columns)), shape=(len(self.lines), many))
         low, high = (np.array([line[side] for line in self.lines]) for side in (1, 2))
-        options = {"mip_rel_gap": 0.0} | ({} if seconds is None else {"time_limit": max(seconds, 0.01)})
+        options = {"mip_rel_gap": 0.0, "time_limit": max(seconds, 0.01)}
         found = optimize.milp(
             np.array(self.costs),
             integrality=np.array(self.whole, np.int64),
