@@ -45,6 +45,7 @@ LONG = (
     "itemsets",
     "item_data",
     "set_recoding",
+    "hiding_rules",
     "attacks_adult",
     "audit_cost",
     "collect_shapes",

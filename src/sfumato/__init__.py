@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.profile.profiling import profile
     from sfumato.workflow.querying import query
     from sfumato.workflow.released import Release
+    from sfumato.workflow.rule_mining import rules
     from sfumato.workflow.walk import dimensions, release
 
 _PLACES = {
@@ -76,6 +77,7 @@ _PLACES = {
     "profile": "workflow.profile.profiling",
     "query": "workflow.querying",
     "release": "workflow.walk",
+    "rules": "workflow.rule_mining",
     "verify": "workflow.checking",
     "verify_again": "workflow.checking",
 }
@@ -113,6 +115,7 @@ __all__ = [
     "profile",
     "query",
     "release",
+    "rules",
     "verify",
     "verify_again",
 ]

@@ -20,6 +20,7 @@ MARKED = {
     "docs/theory/streams.md": 2,
     "docs/theory/pseudo-data.md": 3,
     "docs/theory/published-trees.md": 2,
+    "docs/theory/hiding-rules.md": 2,
     "docs/theory/diffgen.md": 9,
     "docs/theory/distributions.md": 1,
     "docs/theory/incognito.md": 1,

@@ -26,6 +26,7 @@ from sfumato.bundle.manifest_parts import (
     STREAM,
     TRAIL,
 )
+from sfumato.bundle.sanitized_form import SANITIZED
 from sfumato.data.table import KINDS
 
 _JUDGED: Mapping[str, Form] = MappingProxyType(
@@ -287,7 +288,7 @@ CONDENSED = Record(
 )
 """Records drawn from groups, or the groups' means and spreads; perhaps a batch of a stream."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED)
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED, SANITIZED)
 """One for each kind."""
 
 

@@ -16,6 +16,9 @@ def verify(
     signer: Annotated[
         Path | None, typer.Option("--signer", help="The card of whoever must have signed the bundle.")
     ] = None,
+    rules: Annotated[
+        Path | None, typer.Option("--rules", help="The file of the rules that the bundle hides: opens its commitments.")
+    ] = None,
     original: Annotated[
         Path | None, typer.Option("--original", help="For the steward: the table it was made from, with --plan.")
     ] = None,
@@ -36,7 +39,9 @@ def verify(
     if plan is None:
         if original is not None or changes:
             raise PlanError("--original and --set go with --plan: the plan says how the table is read")
-        found = check(folder, signer=signer)
+        found = check(folder, signer=signer, rules=rules)
+    elif rules is not None:
+        raise PlanError("--rules: the plan names the file of its rules; leave one of --rules and --plan out")
     else:
         loaded = Plan.load(plan, changes or [])
         loaded = loaded if original is None else with_input(loaded, original)

@@ -2,7 +2,8 @@
 
 A source publishes a tree whose every leaf meets a requirement; whoever has the trees of several sources draws
 pseudo-data from them and learns a model of all. The learner, the pruning and the generator need NumPy alone;
-scikit-learn is asked for where its own models come in. Nothing is imported here.
+scikit-learn is asked for where its own models come in. Association rules are mined and measured here too. Nothing is
+imported here.
 
 >>> from sfumato.mine.leaf_privacy import Leaves, TreeRecursiveDiversity
 >>> leaves = Leaves.of_hits(hit=[2, 5], miss=[2, 4])

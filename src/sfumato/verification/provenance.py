@@ -109,6 +109,11 @@ _STREAMED = (
     *_of("declared", "which stream it is, and how it is cut", "stream/id", "stream/every", "stream/block"),
     *_of("stated", "how many records had come, and whether more were to come", "stream/read", "stream/last"),
 )
+_SANITIZED = (
+    *_of("recomputed", "from the plan", "hiding/min_support", "hiding/min_confidence", "hiding/margin"),
+    *_of("stated", "what is hidden is not published; `verify --rules FILE` opens it", "hiding/commitments*"),
+    *_of("recomputed", "from the plan", "recoding/unknown"),
+)
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -122,6 +127,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "swapped": _SWAPPED,
     "collected": _COLLECTED,
     "condensed": (*_CONDENSED, *_STREAMED),
+    "sanitized": _SANITIZED,
 }
 """By what the manifest says that it is."""
 _FIRST: Mapping[str, tuple[Origin, ...]] = {

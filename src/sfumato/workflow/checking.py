@@ -11,6 +11,7 @@ from sfumato.bundle.manifest import load
 from sfumato.bundle.signatures import Card
 from sfumato.bundle.staging import MANIFEST
 from sfumato.data.table import Table
+from sfumato.ground.errors import BundleError
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Verification
 from sfumato.verification.verifying import Reader, tables_of, verify_bundle
@@ -21,17 +22,41 @@ from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan_checks import plan_checks
 
 
-def verify(folder: str | Path, *, signer: Card | str | Path | None = None) -> Verification:
+def verify(
+    folder: str | Path, *, signer: Card | str | Path | None = None, rules: str | Path | None = None
+) -> Verification:
     """Re-read a bundle's files, check every claim and make the report again; a broken plugin is no fault of a bundle.
 
     ``signer`` is the card of whoever must have signed the bundle. A folder of batches is verified with all of them.
+    ``rules`` is the file of the rules that a sanitized
+    release hides: the commitments are opened, and the rules are looked for in the written records.
     """
     card = signer if signer is None or isinstance(signer, Card) else Card.load(Path(signer))
     if _has_batches(Path(folder)):
         from sfumato.verification.stream_checks import verify_stream
 
+        if rules is not None:
+            raise BundleError(f"{folder}: the batches of a stream hide no rules; leave --rules out")
         return verify_stream(Path(folder), lambda batch: _verified(batch, _page, card))
-    return _verified(Path(folder), _page, card)
+    found = _verified(Path(folder), _page, card)
+    return found if rules is None else _opened(Path(folder), found, Path(rules))
+
+
+def _opened(folder: Path, found: Verification, path: Path) -> Verification:
+    """What was verified, and that the rules of a file are those that are hidden."""
+    from sfumato.bundle.rule_commitments import HiddenRules
+    from sfumato.verification.sanitized_checks import UNOPENED, opened
+
+    rules = HiddenRules.load(path, where="--rules")
+    manifest = load(folder / MANIFEST, sealed=False)
+    if manifest["kind"] != "sanitized":
+        raise BundleError(f"{folder}: hides no rules (it is of the kind {manifest['kind']}); leave --rules out")
+    if not found.holds:
+        return found
+    more = tuple(opened(manifest, tables_of(folder, manifest)["data"], rules))
+    remarks = tuple(one for one in found.remarks if one.what != UNOPENED)
+    stated = tuple(one for one in found.stated if not one.path.startswith("hiding/"))
+    return replace(found, checks=(*found.checks, *more), remarks=remarks, stated=stated)
 
 
 def _has_batches(folder: Path) -> bool:

@@ -79,6 +79,37 @@ ALGORITHMS = (
     AlgorithmPart(name="sets", run="sfumato.publish.items:Sets", solves="items"),
     AlgorithmPart(name="local-sets", run="sfumato.publish.items:LocalSets", solves="items"),
     AlgorithmPart(name="top-down-sets", run="sfumato.publish.items:TopDownSets", solves="items"),
+    AlgorithmPart(
+        name="hide-items",
+        run="sfumato.publish.sanitize.item_removal:ItemRemoval",
+        solves="sanitized",
+        needs=("rows",),
+    ),
+    AlgorithmPart(
+        name="hide-transactions",
+        run="sfumato.publish.sanitize.transaction_removal:TransactionRemoval",
+        solves="sanitized",
+        needs=("rows",),
+    ),
+    AlgorithmPart(
+        name="hide-unknowns",
+        run="sfumato.publish.sanitize.item_removal:Blocking",
+        solves="sanitized",
+        needs=("rows",),
+    ),
+    AlgorithmPart(
+        name="hide-border",
+        run="sfumato.publish.sanitize.border_hiding:BorderHiding",
+        solves="sanitized",
+        needs=("rows",),
+    ),
+    AlgorithmPart(
+        name="hide-exact",
+        run="sfumato.publish.sanitize.exact_hiding:ExactHiding",
+        solves="sanitized",
+        anytime=True,
+        needs=("rows",),
+    ),
     AlgorithmPart(name="diffgen", run="sfumato.publish.diffgen:DiffGen", solves="private", needs=("integers",)),
     AlgorithmPart(name="marginals", run="sfumato.publish.marginals:Marginals", solves="private", needs=("integers",)),
 )
@@ -138,6 +169,12 @@ ATTACKS = (
         make=attack("sfumato.attacks.identity.nearest_record:NearestRecord"),
         quick=True,
         attacks="swapped",
+    ),
+    AttackPart(
+        name="lowered-thresholds",
+        make=attack("sfumato.attacks.method.lowered_thresholds:LoweredThresholds"),
+        quick=True,
+        attacks="sanitized",
     ),
     AttackPart(
         name="spectral",

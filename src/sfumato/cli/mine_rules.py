@@ -1,0 +1,116 @@
+"""``sfumato rules``: what records that have some items also have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.show import Json, say, say_json, table, watched
+from sfumato.ground.errors import BundleError
+
+if TYPE_CHECKING:
+    from sfumato.mine.association_rules import Rules
+
+Sets = Annotated[list[str] | None, typer.Option("--sets", help="A column whose cells are sets; may be given again.")]
+Columns = Annotated[list[str] | None, typer.Option("--column", help="An ordinary column; its items are column=value.")]
+Separator = Annotated[
+    str | None, typer.Option("--separator", help="What splits the items of a set: | or, with --lines, a blank.")
+]
+Names = Annotated[
+    str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
+]
+
+
+def rules(
+    data: Annotated[Path, typer.Argument(help="The data file.")],
+    sets: Sets = None,
+    columns: Columns = None,
+    lines: Annotated[bool, typer.Option("--lines", help="The file has one set a line and no header.")] = False,
+    separator: Separator = None,
+    min_support: Annotated[
+        float, typer.Option("--min-support", help="The least share of the records that have a set.")
+    ] = 0.01,
+    min_confidence: Annotated[float, typer.Option("--min-confidence", help="The least confidence of a rule.")] = 0.5,
+    longest: Annotated[int, typer.Option("--longest", help="The most items of a set.")] = 8,
+    missing: Annotated[list[str] | None, typer.Option("--missing", help="A text that means a missing value.")] = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="The separator of a text file.")] = None,
+    names: Names = None,
+    top: Annotated[int, typer.Option("--top", help="How many rules are shown.")] = 20,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write all rules here: .csv or .parquet.")
+    ] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Draw all rules here: .svg.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Mine frequent sets and association rules from sets and from ordinary columns."""
+    from sfumato.ground.arguments import at_least
+    from sfumato.workflow.rule_mining import rules as mine
+
+    at_least("--top", top, 0)
+    _refuse(output, picture, data, force=force)
+    reading: dict[str, Any] = {"missing": tuple(missing or ())}
+    if delimiter is not None:
+        reading["delimiter"] = delimiter
+    if names is not None:
+        reading |= {"names": [name.strip() for name in names.split(",")], "header": False}
+    with watched(quiet=as_json) as work:
+        found = mine(
+            data,
+            sets=sets or (),
+            columns=columns or (),
+            min_support=min_support,
+            min_confidence=min_confidence,
+            longest=longest,
+            separator=separator or (" " if lines else "|"),
+            lines=lines,
+            reading=reading,
+            work=work,
+        )
+    _show(found, data, top, output=output, picture=picture, as_json=as_json)
+
+
+def _refuse(output: Path | None, picture: Path | None, data: Path, *, force: bool) -> None:
+    """Refuse names that cannot be written, before anything is read."""
+    from sfumato.bundle.bundle_files import refuse_file
+
+    if output is not None and output.suffix not in (".csv", ".parquet"):
+        raise BundleError(f"-o {output}: must end in .csv or .parquet")
+    if picture is not None and picture.suffix != ".svg":
+        raise BundleError(f"--picture {picture}: must end in .svg")
+    for path in (output, picture):
+        if path is not None:
+            refuse_file(path, force=force, sources=(data,))
+
+
+def _show(found: Rules, data: Path, top: int, *, output: Path | None, picture: Path | None, as_json: bool) -> None:
+    from sfumato.bundle.staging import write_whole
+    from sfumato.data.files import rendered
+    from sfumato.report.rules.rules_picture import rules_picture, standing_alone
+    from sfumato.workflow.rule_mining import as_texts
+
+    frame, sets = found.frame(), found.itemsets
+    if output is not None:
+        whole = as_texts(frame) if output.suffix == ".csv" else frame
+        write_whole(output, rendered(whole, output.name))
+    if picture is not None:
+        points = list(frame.select("support", "confidence", "lift").iter_rows())
+        write_whole(picture, standing_alone(rules_picture(points)))
+    if as_json:
+        told = {"records": sets.rows, "min_rows": sets.support, "frequent_sets": sets.count, "rules": found.count}
+        files = {
+            "output": None if output is None else str(output),
+            "picture": None if picture is None else str(picture),
+        }
+        say_json({**told, "strongest": frame.head(top).to_dicts(), **files})
+        return
+    say(f"{data.name}: {sets.rows:,} records, {sets.count:,} sets that at least {sets.support:,} of them have.")
+    shown = as_texts(frame.head(top)).iter_rows()
+    rows = [[x, y, f"{n:,}", f"{s:.2%}", f"{c:.1%}", f"{lift:.3g}"] for x, y, n, s, c, lift in shown]
+    if rows:
+        table(["if", "then", "records", "support", "confidence", "lift"], rows)
+    more = f" The first {top} are shown." if found.count > top else ""
+    say(f"{found.count:,} rules with a confidence of at least {found.min_confidence:.1%}.{more}")
+    say("They tell about the original: what must not be told is hidden by a plan with privacy.hidden_rules.")

@@ -1,0 +1,1 @@
+"""Mined rules as pictures."""
