@@ -109,6 +109,18 @@ _STREAMED = (
     *_of("declared", "which stream it is, and how it is cut", "stream/id", "stream/every", "stream/block"),
     *_of("stated", "how many records had come, and whether more were to come", "stream/read", "stream/last"),
 )
+_TREE = (
+    *_of("recomputed", "from the documents", "trees/*"),
+    *_of("recomputed", "by adding up its parts", "ledger*"),
+    *_of("stated", "the ledger, which the steward has, tells what it paid for", "paid*"),
+    *_of("stated", "noise cannot be seen in counts", "noise/*"),
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
+)
+_MEETINGS = Origin(
+    path="claims/*/holds",
+    how="stated",
+    why="how many people reach the same leaves in several trees is not published: only the steward can judge it",
+)
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -122,6 +134,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "swapped": _SWAPPED,
     "collected": _COLLECTED,
     "condensed": (*_CONDENSED, *_STREAMED),
+    "tree": _TREE,
 }
 """By what the manifest says that it is."""
 _FIRST: Mapping[str, tuple[Origin, ...]] = {
@@ -173,4 +186,6 @@ def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tupl
     for number, claim in enumerate(manifest.get("claims", ())):
         if claim["parameters"].get("guards", {}) is None:
             found["holds", str(number)] = _KEPT_WISHES
+        if "together" in claim["parameters"]:
+            found["holds", str(number)] = _MEETINGS
     return tuple(found.values())

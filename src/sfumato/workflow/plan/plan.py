@@ -24,6 +24,7 @@ from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
 from sfumato.workflow.plan.stream_plan import StreamPlan
+from sfumato.workflow.plan.tree_plan import TreePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -54,6 +55,8 @@ class Plan:
     """By which specification answers were randomized, where they were."""
     stream: StreamPlan | None = None
     """How ``sfumato stream`` cuts records that keep coming; a release does not read it."""
+    tree: TreePlan | None = None
+    """How a tree is published instead of rows, where one is."""
     folder: Path = Path()
     """Where relative file names start."""
 
@@ -116,7 +119,7 @@ class Plan:
         top = Keys.of(tree, "")
         top.only(
             "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection",
-            "stream",
+            "stream", "tree",
         )  # fmt: skip
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table and "collection" not in tree:
@@ -142,6 +145,7 @@ class Plan:
             frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
             collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
             stream=StreamPlan.of(Keys.of(tree["stream"], "stream")) if "stream" in tree else None,
+            tree=TreePlan.of(Keys.of(tree["tree"], "tree")) if "tree" in tree else None,
             folder=folder,
         )
 
@@ -186,6 +190,7 @@ class Plan:
             },
             **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
             **({} if self.collection is None else {"collection": self.collection.public()}),
+            **({} if self.tree is None else {"tree": self.tree.public()}),
         }
 
 
