@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -163,4 +164,4 @@ def equal_parts(attribute: Attribute, parts: int) -> list[Label]:
         cuts = domain.low + np.round((cuts - domain.low) / domain.grid) * domain.grid
     inner = [cut for cut in np.unique(cuts).tolist() if domain.low < cut < domain.high]
     ends = [float(domain.low), *inner, float(domain.high)]
-    return [((low, high),) for low, high in zip(ends, ends[1:], strict=False)]
+    return [((low, high),) for low, high in pairwise(ends)]

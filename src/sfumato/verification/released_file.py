@@ -26,7 +26,7 @@ def is_escaped(manifest: Mapping[str, Any]) -> bool:
 
 
 def read_released(path: Path, manifest: Mapping[str, Any], missing: Sequence[str] = ()) -> Table:
-    """The rows of a data file, as they were before they were escaped against spreadsheets; of JSON a document a line."""
+    """The rows of a data file as they were before they were escaped against spreadsheets; of JSON, its lines."""
     if path.suffix == ".json":
         lines = read_text(path).removesuffix("\n").split("\n")
         return Table(frame=pl.DataFrame({"document": lines}, schema={"document": pl.String}), source=path.name)

@@ -20,7 +20,7 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeCombination:
-    """They have several trees about the same people, follow a person to a leaf in each, and put together what these say.
+    """They follow a person to a leaf in each of several trees about the same people, and put together what these say.
 
     Every leaf makes some classes more likely than they are overall; the product of these odds is the guess (naive
     Bayes). The naive guesser says the most frequent class; the control follows people who are not in the data. The
