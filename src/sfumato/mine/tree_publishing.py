@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from sfumato.ground.arguments import at_least
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import Infeasible, ParameterError
-from sfumato.mine.joint_trees import judged_together
+from sfumato.mine.joint_trees import Reached, judged_together
 from sfumato.mine.leaf_privacy import TreeRequirement
 from sfumato.mine.records import Records
 from sfumato.mine.tree_checks import MOST_TREE_DEPTH
@@ -83,9 +84,9 @@ class PrunedTrees:
         return anonymized(self.learner(None)(records), requirement, keep_root=True)
 
     def __call__(
-        self, records: Records, requirement: TreeRequirement, chance: Chance, earlier: Sequence[TreeDocument] = ()
+        self, records: Records, requirement: TreeRequirement, chance: Chance, earlier: Sequence[Reached] = ()
     ) -> Forest:
-        """The trees of some records; ``earlier`` are trees about the same records that are public already."""
+        """The trees of some records; ``earlier`` says where they lead in trees that are public already."""
         return _forest(self, records, requirement, chance, earlier)
 
 
@@ -107,7 +108,7 @@ class GrownTrees(PrunedTrees):
 
 
 def _forest(
-    how: PrunedTrees, records: Records, requirement: TreeRequirement, chance: Chance, earlier: Sequence[TreeDocument]
+    how: PrunedTrees, records: Records, requirement: TreeRequirement, chance: Chance, earlier: Sequence[Reached]
 ) -> Forest:
     """The first tree knows all attributes, every further one a random half.
 
@@ -121,8 +122,8 @@ def _forest(
         if found.tree.empty:
             empty += 1
             continue
-        beside = [*earlier, *(one.tree for one in kept)]
-        fitting = next(_fitting(how, found, records, half, requirement, beside), None)
+        meets = partial(_meets, [one.tree for one in kept], records, requirement, earlier)
+        fitting = next(_fitting(how, found, records, half, requirement, meets), None)
         if fitting is None:
             broken += 1
         else:
@@ -139,19 +140,31 @@ def _fitting(
     records: Records,
     names: Sequence[str],
     requirement: TreeRequirement,
-    beside: Sequence[TreeDocument],
+    meets: Callable[[TreeDocument], bool],
 ) -> Iterator[Pruned]:
     """The tree, or shallower ones in its place, that meet the requirement together with others."""
+    if found.tree.nodes == 1:
+        root = replace(found, tree=_widened(found.tree, records))
+        yield from [root] * meets(root.tree)
     for depth in range(int(found.tree.depth.max()), 0, -1):
         if depth < int(found.tree.depth.max()):
             found = replace(how, max_depth=depth).one(records.keep(names), requirement)
         if found.tree.empty or found.tree.nodes == 1:
             break
         whole = replace(found, tree=_widened(found.tree, records))
-        if not beside or judged_together([*beside, whole.tree], records, requirement).holds:
+        if meets(whole.tree):
             yield whole
-    if not beside and not found.tree.empty:
-        yield replace(found, tree=_widened(found.tree, records))
+
+
+def _meets(
+    kept: Sequence[TreeDocument],
+    records: Records,
+    requirement: TreeRequirement,
+    earlier: Sequence[Reached],
+    tree: TreeDocument,
+) -> bool:
+    """Whether a tree meets the requirement beside others; alone it does already."""
+    return not (kept or earlier) or judged_together([*kept, tree], records, requirement, earlier).holds
 
 
 def _widened(tree: TreeDocument, records: Records) -> TreeDocument:

@@ -20,8 +20,8 @@ _SAME = 0.005
 """Averages that are nearer than this are taken for equal."""
 _SMOOTH = (
     "The paper learns with Weka's C4.5, which raises subtrees, and does not say how numbers are drawn. PGEN draws "
-    "every attribute that a path does not ask for evenly from its domain, so what such attributes say together is lost; "
-    "a committee of trees keeps it."
+    "every attribute that a path does not ask for evenly from its domain, so what such attributes say together is "
+    "lost; a committee of trees keeps it."
 )
 _TABLES = (
     "Our OPTI and LDD recode by hierarchies of our own, and their rows are read as values drawn from each label; the "

@@ -113,7 +113,7 @@ _TREE = (
     *_of("recomputed", "from the documents", "trees/*"),
     *_of("recomputed", "by adding up its parts", "ledger*"),
     *_of("stated", "the ledger, which the steward has, tells what it paid for", "paid*"),
-    *_of("stated", "noise cannot be seen in counts", "noise/*"),
+    *_of("recomputed", "from the cost of the counts", "noise/*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
 _MEETINGS = Origin(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import inf
+from math import inf, isclose
 from pathlib import Path
 from typing import Any
 
@@ -193,9 +193,19 @@ def _noisy(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterable
     promised = {**asked.to_json(), "neighbours": neighbours(manifest["plan"]["input"])}
     said = [(one["model"], one["parameters"], one["holds"]) for one in manifest["claims"]]
     yield same("claims are what the plan asks for", said, [(DIFFERENTIAL, promised, True)])
+    yield _scale(manifest)
     yield same("documents with noisy counts", len(trees), 1)
     yield same("domains that were read off the records", [n for n, known in trees[0].declared.items() if not known], [])
     yield same("no seed is told", "seed" in manifest["plan"]["algorithm"], False)
     reasons = sorted(set(manifest["attacks_not_made"].values()) - {NOT_COVERED})
     yield same("attacks on private records that are told", [*manifest["attacks"], *reasons], [])
     yield same("rows left out", manifest["recoding"].get("left_out", 0), 0)
+
+
+def _scale(manifest: Mapping[str, Any]) -> Check:
+    """The noise has the scale that the cost of the counts asks for: 1 / epsilon, or 1 / sqrt(2 rho)."""
+    spent, told = manifest["ledger"].get("part", manifest["ledger"]), manifest["noise"]
+    pure = spent["kind"] == "pure"
+    wide = float(1 / Fraction(spent["epsilon"])) if pure else float(1 / (2 * Fraction(spent["rho"]))) ** 0.5
+    fits = told["law"] == ("laplace" if pure else "gaussian") and isclose(float(told["scale"]), wide, rel_tol=1e-9)
+    return Check(what="scale of the noise", holds=fits, detail=f"{told['law']}, {told['scale']:.6g}; due {wide:.6g}")

@@ -19,7 +19,7 @@ from sfumato.ground.errors import DataError, Infeasible, unknown_column
 from sfumato.ground.work import Work
 from sfumato.mine.federation import Model
 from sfumato.mine.noisy_leaves import NoisyTree
-from sfumato.mine.records import Records, read_like
+from sfumato.mine.records import read_like
 from sfumato.mine.rule_document import rule_of
 from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_routes import leaves_of
@@ -48,12 +48,12 @@ def attack(made: TreeRelease, work: Work) -> Audit:
         return Audit()
     if isinstance(made.found, NoisyTree):
         return Audit(skipped=dict.fromkeys(chosen_attacks(asked.attacks, "tree"), NOT_COVERED))
-    people = made.prepared.records
-    control = None
+    people, control = made.prepared.records, None
     if asked.control is not None:
-        control = _like(load_table(made.plan, None, asked.control), people, "attack.control")
+        control = _known(load_table(made.plan, None, asked.control), made.shown[0], "attack.control")
     stated = [{"model": one.model, "parameters": one.parameters} for one in made.claims]
-    found = audited(subject_of(made.shown, made.earlier, people, control, stated), asked, work, chance)
+    sides = (made.prepared.frame, control)
+    found = audited(subject_of(made.shown, made.earlier, people.codes, sides, stated), asked, work, chance)
     name = TreeMembership.name
     if control is None and name in found.skipped and not found.skipped[name].startswith("the time"):
         found = _halved(made, found, chance)
@@ -70,7 +70,8 @@ def _halved(made: TreeRelease, found: Audit, chance: Chance) -> Audit:
         forest = algorithm_of(made.plan)[1](inside, requirement(made.plan), chance)
     except (Infeasible, DataError) as error:
         return replace(found, skipped={**found.skipped, name: f"no control file, and of half the records: {error}"})
-    subject = subject_of(shown_trees(forest, tree_of(made.plan).told), (), inside, outside, ())
+    sides = (inside.frame(), outside.frame())
+    subject = subject_of(shown_trees(forest, tree_of(made.plan).told), (), inside.codes, sides, ())
     one = chosen_attacks((name,), "tree")[name].make(made.plan.attack.trials).run(subject, chance, None)
     skipped = {title: why for title, why in found.skipped.items() if title != name}
     return replace(found, findings=(*found.findings, replace(one, note=_HALF)), skipped=skipped)
@@ -89,10 +90,13 @@ def attack_beside(
 ) -> Audit:
     """The same for a bundle, beside the table that it was made from and other bundles about the same people."""
     models = models_in(folder, manifest)
-    people = _like(original, models[0], "--original")
-    others = None if control is None else _like(control, models[0], "--control")
+    sides = (
+        _known(original, models[0], "--original"),
+        None if control is None else _known(control, models[0], "--control"),
+    )
+    truth = codes_of(sides[0], models[0])
     before = [model for place in earlier for model in models_in(place, untouched(place))]
-    return audited(subject_of(models, before, people, others, manifest["claims"]), asked, work, chance)
+    return audited(subject_of(models, before, truth, sides, manifest["claims"]), asked, work, chance)
 
 
 def audited(subject: TreeSubject, asked: AttackPlan, work: Work, chance: Chance) -> Audit:
@@ -114,21 +118,26 @@ def audited(subject: TreeSubject, asked: AttackPlan, work: Work, chance: Chance)
 def subject_of(
     models: Sequence[Model],
     earlier: Sequence[Model],
-    people: Records,
-    control: Records | None,
+    truth: Any,
+    sides: tuple[Any, Any],
     claims: Iterable[Mapping[str, Any]],
 ) -> TreeSubject:
-    """Trees with the people who are in the data, and those who are not."""
-    stated = list(claims)
-    known = [model for model in earlier if model.classes == people.classes]
+    """Trees with the people who are in the data, and those who are not; a tree reads the columns that it asks for."""
+    stated, (inside, outside) = list(claims), sides
+    known = [model for model in earlier if model.classes == models[0].classes and model.target == models[0].target]
     return TreeSubject(
-        trees=tuple(_told(model, people, control) for model in models),
-        earlier=tuple(_told(model, people, control) for model in known),
-        truth=people.codes.astype(np.int64),
-        outside_truth=None if control is None else control.codes.astype(np.int64),
+        trees=tuple(_told(model, inside, outside) for model in models),
+        earlier=tuple(_told(model, inside, outside) for model in known),
+        truth=np.asarray(truth, np.int64),
+        outside_truth=None if outside is None else codes_of(outside, models[0]),
         promised=_promised([one for one in stated if TOGETHER not in one["parameters"]]),
         together=_promised([one for one in stated if TOGETHER in one["parameters"]]),
     )
+
+
+def codes_of(frame: Any, model: Model) -> Any:
+    """The class of every row."""
+    return read_like(frame, attributes=(), target=model.target, classes=model.classes).codes.astype(np.int64)
 
 
 def _promised(claims: Iterable[Mapping[str, Any]]) -> Limit | None:
@@ -143,7 +152,7 @@ def _promised(claims: Iterable[Mapping[str, Any]]) -> Limit | None:
     return min(found, key=lambda one: one.value, default=None)
 
 
-def _told(model: Model, people: Records, control: Records | None) -> ToldTree:
+def _told(model: Model, inside: Any, outside: Any) -> ToldTree:
     """What the leaves of a model tell, and where people reach them; who follows no rule is told nothing."""
     figures = _figures(model)
     sizes, shares = figures
@@ -151,8 +160,8 @@ def _told(model: Model, people: Records, control: Records | None) -> ToldTree:
     return ToldTree(
         shares=np.vstack([shares, overall[None, :]]),
         sizes=np.append(sizes, 0),
-        inside=_reached(model, people),
-        outside=None if control is None else _reached(model, control),
+        inside=_reached(model, inside),
+        outside=None if outside is None else _reached(model, outside),
     )
 
 
@@ -173,18 +182,18 @@ def _figures(model: Model) -> tuple[Any, Any]:
     return sizes, shares
 
 
-def _reached(model: Model, people: Records) -> Any:
+def _reached(model: Model, frame: Any) -> Any:
     """The place of everybody's leaf among the leaves; after the last where there is none."""
+    people = read_like(frame, attributes=model.attributes, target=model.target, classes=model.classes)
     if isinstance(model, TreeDocument):
         return np.searchsorted(model.leaves, leaves_of(model, people))
     found = rule_of(model, people)
     return np.where(found < 0, model.many, found)
 
 
-def _like(table: Table, model: Records | Model, where: str) -> Records:
-    """People of a table as records of a model; those without a known class are left out."""
+def _known(table: Table, model: Model, where: str) -> Any:
+    """The people of a table with a known class."""
     for name in (*(one.name for one in model.attributes), model.target):
         if name not in table.names:
             raise unknown_column(name, table.names, where=where)
-    found = read_like(table.frame, attributes=model.attributes, target=model.target, classes=model.classes)
-    return found.take(np.flatnonzero(found.codes >= 0))
+    return table.frame[np.flatnonzero(codes_of(table.frame, model) >= 0)]

@@ -198,9 +198,18 @@ def summary(made: TreeRelease) -> Summary:
             (titled(one.model, one.parameters), f"{one.reached:.4g}", f"{one.sense} {one.limit:.4g}")
             for one in made.claims
         ),
-        after=(*risks, *(f"Beware: {mark}." for mark in made.marks)),
+        after=(*risks, *(f"Beware: {mark}." for mark in made.marks), *_unpaid(made)),
         changes=changes,
     )
+
+
+def _unpaid(made: TreeRelease) -> list[str]:
+    """Noisy counts without a ledger say so."""
+    if not isinstance(made.found, NoisyTree) or made.paid is not None:
+        return []
+    from sfumato.report.private.private_page import UNPAID
+
+    return [UNPAID]
 
 
 def figures(made: TreeRelease) -> dict[str, Any]:

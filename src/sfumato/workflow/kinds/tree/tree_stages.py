@@ -17,7 +17,7 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, DataError, ParameterError, PlanError, unknown_column
 from sfumato.ground.opening import read_text
 from sfumato.ground.work import Work
-from sfumato.mine.joint_trees import judged_together
+from sfumato.mine.joint_trees import Reached, judged_together
 from sfumato.mine.leaf_privacy import TreeRequirement
 from sfumato.mine.noisy_leaves import NoisyTree, complete_structure
 from sfumato.mine.records import Records, read_like, read_records
@@ -25,6 +25,7 @@ from sfumato.mine.rule_document import rules_of, write_rules
 from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_json import read_tree, write_tree
 from sfumato.mine.tree_publishing import Forest
+from sfumato.mine.tree_routes import leaves_of
 from sfumato.models.verdict import Verdict
 from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
 from sfumato.verification.stated_trees import MOST_PAIRS
@@ -54,6 +55,8 @@ class TreePrepared(Brief):
     """The records."""
     structure: TreeDocument | None = None
     """Of noisy counts: the declared splits."""
+    frame: pl.DataFrame | None = None
+    """The rows that they are, with all columns: earlier trees may ask for others."""
     earlier: tuple[TreeDocument, ...] = ()
     """Trees about the same people that are public already."""
     left_out: int = 0
@@ -139,7 +142,7 @@ def prepare(asked: Asked, table: Table) -> TreePrepared:
         hint = '; [input] on_missing = "drop" leaves such rows out' if "have no value" in str(error) else ""
         raise DataError(f"{error}{hint}") from None
     earlier = tuple(tree for name in plan.attack.earlier for tree in trees_in(plan.folder / name))
-    return TreePrepared(records=records, earlier=earlier, left_out=table.rows - kept.rows)
+    return TreePrepared(records=records, frame=kept.frame, earlier=earlier, left_out=table.rows - kept.rows)
 
 
 def trees_in(folder: Path) -> tuple[TreeDocument, ...]:
@@ -156,10 +159,15 @@ def search(asked: Asked, ready: TreePrepared, work: Work) -> Searched:
     name, run, why = algorithm_of(plan)
     if ready.structure is None:
         chance = Chance(seed=plan.algorithm.seed)
-        found: Any = run(ready.records, requirement(plan), chance, ready.earlier)
+        found: Any = run(ready.records, requirement(plan), chance, reached(ready))
     else:
         found = _paid(asked, run(ready.structure, ready.records))
     return Searched(prepared=ready, outcome=found, algorithm=name, why=why)
+
+
+def reached(ready: TreePrepared) -> list[Reached]:
+    """Where the records lead in earlier trees."""
+    return [(leaves_of(tree, ready.frame), tree.nodes) for tree in ready.earlier if not tree.empty]
 
 
 def _paid(asked: Asked, found: NoisyTree) -> NoisyTree:
@@ -226,7 +234,7 @@ def _judged(plan: Plan, ready: TreePrepared, shown: tuple[TreeDocument, ...]) ->
     alone = [_worst(part, [part.check(one) for one in figures]) for part in parts]
     if every < 2:
         return tuple(alone)
-    verdicts = [judged_together([*shown, *ready.earlier], ready.records, part) for part in parts]
+    verdicts = [judged_together(shown, ready.records, part, reached(ready)) for part in parts]
     joint = [
         _claim(part, one, "where leaves of all trees meet", {TOGETHER: every})
         for part, one in zip(parts, verdicts, strict=True)
