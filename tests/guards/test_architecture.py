@@ -23,6 +23,7 @@ KINDS = {
     "private": ("A private release", "marginals"),
     "swapped": ("Swapped rows", "optimal-k"),
     "condensed": ("Condensed records", "optimal-k"),
+    "tree": ("Trees instead of rows", "tree"),
 }
 INSTEAD = {
     "swapped": {"algorithm": {"name": "swapping", "rate": 0.5}, "privacy": {}},

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from sfumato.datasets.synthetic_census import census
 from sfumato.datasets.synthetic_city import city
 from sfumato.datasets.synthetic_metro import metro
+from sfumato.mine.diversity_experiment import Diversity, diversity_study
+from sfumato.mine.experiment import Experiment
+from sfumato.mine.records import read_records
+from sfumato.mine.sharing_experiment import Trials, sharing_study
 from sfumato.papers import (
     bottom_up_adult,
     bottom_up_scaling,
@@ -20,9 +26,26 @@ from sfumato.papers import (
     lkc_adult,
     lkc_blood,
     path_losses,
+    shared_trees,
 )
 from sfumato.papers.inputs import AdultData
 from sfumato.papers.paths_measured import Paths
+
+
+@cache
+def few_trees() -> Experiment:
+    """What the experiments of document 004 measure, on a few people."""
+    columns = ["age", "education", "marital-status", "sex"]
+    records = read_records(census(300, seed=2), target="income", columns=columns)
+    trials = Trials(folds=2, tested=1, passes=1, sources=(1, 3))
+    asked = (Diversity(c=5, l=2), Diversity(l=2))
+    ends = replace(trials, sources=(1, 10))
+    return Experiment(
+        quick=True,
+        rows=(),
+        sharing=sharing_study("census", records, trials, learners=("tree", "bayes", "rule")),
+        diversity=diversity_study("census", records, asked, ends, quasi=["age", "sex"], seconds=0.1),
+    )
 
 
 @pytest.fixture
@@ -44,6 +67,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(path_losses, "city_paths", lambda full: town)
     monkeypatch.setattr(path_losses, "metro_paths", lambda full: trains)
     monkeypatch.setattr(path_losses, "metro", lambda rows, seed: metro(rows // 100, seed=seed))
+    monkeypatch.setattr(shared_trees, "_found", lambda full, work: few_trees())
     diffgen_health._split.cache_clear()
     yield
     diffgen_health._split.cache_clear()

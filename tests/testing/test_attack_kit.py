@@ -13,6 +13,7 @@ import pytest
 
 from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers
 from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.tree_subject import ToldTree, TreeSubject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.attacks.identity.prosecutor import Linkage
 from sfumato.attacks.identity.sparse_sets import ItemSubject
@@ -66,6 +67,13 @@ def kept_answers() -> RandomizedAnswers:
     return RandomizedAnswers(rows=400, numbers=None, questions=(question,))
 
 
+def bare_leaves() -> TreeSubject:
+    """Two trees whose leaves have one class each, and people elsewhere who do not follow them."""
+    truth = np.arange(800) % 2
+    tree = ToldTree(shares=np.eye(2), sizes=np.array([400, 400]), inside=truth, outside=truth)
+    return TreeSubject(trees=(tree,), earlier=(tree,), truth=truth, outside_truth=1 - truth)
+
+
 JOBS = ("confidence-bounding", {"templates": [{"column": "occupation", "value": "Sales", "limit": 0.2}]})
 """A claim that names a value."""
 SUBJECTS: dict[str, Callable[[], Any]] = {
@@ -81,6 +89,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "sparse": sets,
     "spectral": noisy_factor,
     "bayes-guess": kept_answers,
+    **dict.fromkeys(("tree-inference", "tree-membership", "tree-combination"), bare_leaves),
     "nearest-record": lambda: replace(raw(), own=np.arange(raw().release.height)),
 }
 """Attacks that need a release of their own kind; all others are tried on a census as it is."""

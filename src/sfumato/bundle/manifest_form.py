@@ -15,6 +15,7 @@ from sfumato.bundle.manifest_parts import (
     DATA,
     DIGEST,
     FILE,
+    JUDGED,
     MISSING,
     NAME,
     NUMBER,
@@ -27,16 +28,8 @@ from sfumato.bundle.manifest_parts import (
     TRAIL,
 )
 from sfumato.bundle.sanitized_form import SANITIZED
+from sfumato.bundle.tree_form import TREE
 from sfumato.data.table import KINDS
-
-_JUDGED: Mapping[str, Form] = MappingProxyType(
-    {
-        "claims": Listed(of=CLAIM),
-        "attacks": Listed(of=ATTACK, most=20_000),
-        "attacks_not_made": Mapped(of=SENTENCE),
-    }
-)
-"""What claims say that rows meet, and what attacks found."""
 
 
 def _columns(types: tuple[str, ...], **optional: Form) -> Form:
@@ -62,7 +55,7 @@ TABLE = Record(
                 "population": Listed(of=Listed(of=Either((NAME, Whole())))),
             },
         ),
-        **_JUDGED,
+        **JUDGED,
         "smallest_class": Record(needed={"value": Whole(), "wildcard": Whole()}),
         "recoding": Record(
             needed={
@@ -112,7 +105,7 @@ ITEMS = Record(
                 "missing": MISSING,
             }
         ),
-        **_JUDGED,
+        **JUDGED,
         "recoding": Record(
             needed={
                 "algorithm": NAME,
@@ -267,7 +260,7 @@ CONDENSED = Record(
         **COMMON,
         "kind": Exactly("condensed"),
         "data": _WHOLE,
-        **_JUDGED,
+        **JUDGED,
         "recoding": Record(
             needed={
                 "algorithm": NAME,
@@ -288,7 +281,7 @@ CONDENSED = Record(
 )
 """Records drawn from groups, or the groups' means and spreads; perhaps a batch of a stream."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED, SANITIZED)
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED, SANITIZED, TREE)
 """One for each kind."""
 
 

@@ -75,6 +75,9 @@ PLAN = Record(
     optional={
         "output": Record(needed={"escape_formulas": Exactly(True)}),
         "collection": Record(needed={"study": Flag()}),
+        "tree": Record(
+            needed={"told": OneOf(("counts", "hits")), "form": OneOf(("tree", "rules")), "structure": Flag()}
+        ),
     },
 )
 CLAIM = Record(
@@ -119,11 +122,21 @@ ATTACK = Record(
     },
     optional={"beyond": Exactly(True)},
 )
+JUDGED: Mapping[str, Form] = MappingProxyType(
+    {
+        "claims": Listed(of=CLAIM),
+        "attacks": Listed(of=ATTACK, most=20_000),
+        "attacks_not_made": Mapped(of=SENTENCE),
+    }
+)
+"""What claims say that rows meet, and what attacks found."""
 COMMON: Mapping[str, Form] = MappingProxyType(
     {
         "sfumato": Text(most=40, like=r"[0-9A-Za-z.+-]+"),
         "schema": Exactly(SCHEMA),
-        "kind": OneOf(("table", "items", "private", "observed", "swapped", "collected", "condensed", "sanitized")),
+        "kind": OneOf(
+            ("table", "items", "private", "observed", "swapped", "collected", "condensed", "sanitized", "tree")
+        ),
         "made": Text(like=r"\d{4}-\d{2}-\d{2}"),
         "marks": Listed(of=SENTENCE, most=20_000),
         "plan": PLAN,

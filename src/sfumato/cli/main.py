@@ -27,6 +27,7 @@ from sfumato.cli import (
     release,
     reproduce,
     stream,
+    tree,
     verify,
 )
 from sfumato.cli.show import json_text
@@ -91,6 +92,12 @@ collections = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Ran
 for stage in (collect.design, collect.privacy, collect.respond, collect.reconstruct):
     collections.command()(_interruptible(stage))
 app.add_typer(collections, name="collect")
+trees = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Share trees instead of data, and learn from them."
+)
+for part in (tree.publish, tree.learn, tree.predict, tree.experiment):
+    trees.command()(_interruptible(part))
+app.add_typer(trees, name="tree")
 
 
 def _version(value: bool) -> None:

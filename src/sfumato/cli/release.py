@@ -11,6 +11,7 @@ from sfumato.cli.show import Escape, Json, say, say_json, table, watched
 
 if TYPE_CHECKING:
     from sfumato.verification.checks import Verification
+    from sfumato.workflow.plan.plan import Plan
     from sfumato.workflow.released import Release
 
 
@@ -35,17 +36,25 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Make a verified release bundle from a plan."""
+    from sfumato.workflow.plan.plan import Plan, with_input
+
+    loaded = Plan.load(plan, [*(changes or []), *(["output.escape_formulas=true"] if escape_formulas else [])])
+    if data is not None:
+        loaded = with_input(loaded, data)
+    released(loaded, output, inside=inside, no_inside=no_inside, sign=sign, force=force, as_json=as_json)
+
+
+def released(
+    loaded: Plan, output: Path, *, inside: Path | None, no_inside: bool, sign: Path | None, force: bool, as_json: bool
+) -> None:
+    """The walk of a plan that was read: made, written, verified and told."""
     from sfumato.bundle.bundle_files import refuse_page
     from sfumato.bundle.signatures import Signer
     from sfumato.workflow.bundling import refuse_output
     from sfumato.workflow.kinds import kind_of
-    from sfumato.workflow.plan.plan import Plan, with_input
     from sfumato.workflow.walk import release as make
 
-    loaded = Plan.load(plan, [*(changes or []), *(["output.escape_formulas=true"] if escape_formulas else [])])
     signer = None if sign is None else Signer.load(sign)
-    if data is not None:
-        loaded = with_input(loaded, data)
     wanted = kind_of(loaded).inside_page is not None and not no_inside
     page = (inside or output.with_name(f"{output.name}.inside.html")) if wanted else None
     refuse_output(output, page, force=force)

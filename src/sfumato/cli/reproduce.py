@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,19 +31,26 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Run the experiments of a document: ours beside theirs, with plots."""
-    from sfumato.bundle.bundle_files import refuse_file
-    from sfumato.papers.documents import document
-    from sfumato.papers.running import as_json as told
-    from sfumato.papers.running import chosen, measured, write
-
     if every:
         _list(paper, as_json=as_json)
         return
     if paper is None:
         raise PlanError("name a document: textbook, bottom-up, graded, thesis or models; --list says what each has")
+    measured_page(paper, only or (), output, full=full, force=force, as_json=as_json)
+
+
+def measured_page(
+    paper: str, only: Sequence[str], output: Path | None, *, full: bool, force: bool, as_json: bool
+) -> None:
+    """Measure a document, or some of it, write the page and tell."""
+    from sfumato.bundle.bundle_files import refuse_file
+    from sfumato.papers.documents import document
+    from sfumato.papers.running import as_json as told
+    from sfumato.papers.running import chosen, measured, write
+
     which = document(paper)
     page = output or Path(f"reproduced-{which.key}.html")
-    exhibits = chosen(which, only or ())
+    exhibits = chosen(which, only)
     if not exhibits:
         raise PlanError(f"{which.key}: nothing of it runs yet; sfumato reproduce {which.key} --list says why")
     refuse_file(page, force=force)

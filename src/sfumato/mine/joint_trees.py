@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.ground.errors import ParameterError
 from sfumato.group.keys import distinct
@@ -18,27 +19,33 @@ from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_routes import leaves_of
 from sfumato.models.verdict import Verdict
 
+Reached = tuple[NDArray[np.int64], int]
+"""The leaf of every record in a tree that may ask for other attributes, and how many nodes that tree has."""
 
-def meeting_leaves(trees: Sequence[TreeDocument], records: Records) -> Leaves:
+
+def meeting_leaves(trees: Sequence[TreeDocument], records: Records, beside: Sequence[Reached] = ()) -> Leaves:
     """The groups of records that reach the same leaf in every tree, with their exact counts."""
     if not trees:
         raise ParameterError("trees must be at least one")
     shown = [tree for tree in trees if not tree.empty]
     reached = [leaves_of(tree, records).astype(np.int32) for tree in shown]
-    ids, count = distinct(reached, [tree.nodes for tree in shown], records.count)
+    reached += [leaves.astype(np.int32) for leaves, _ in beside]
+    ids, count = distinct(reached, [*(tree.nodes for tree in shown), *(many for _, many in beside)], records.count)
     classes = len(records.classes)
     counts = np.bincount(ids * classes + records.codes, minlength=count * classes).reshape(-1, classes)
     return Leaves.of_counts(counts)
 
 
-def judged_together(trees: Sequence[TreeDocument], records: Records, requirement: TreeRequirement) -> Verdict:
+def judged_together(
+    trees: Sequence[TreeDocument], records: Records, requirement: TreeRequirement, beside: Sequence[Reached] = ()
+) -> Verdict:
     """Whether the trees, published together, still meet a requirement.
 
     Claim: where it holds, every group of people whom the trees cannot tell apart meets the requirement.
     Needs: the records that the trees were learnt from; only whoever has them can know.
     Does not protect against: what counts of several trees tell when they are subtracted, and other publications.
     """
-    return requirement.check(meeting_leaves(trees, records))
+    return requirement.check(meeting_leaves(trees, records, beside))
 
 
 def kept_together(

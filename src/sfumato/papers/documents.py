@@ -12,7 +12,6 @@ _GRADED = "tests/golden/test_g10_graded.py"
 _DIFFGEN = "tests/publish/test_diffgen.py"
 _JOINT = "joint releases of several organisations"
 _TWO = "differential privacy across two organisations"
-_TREES = "published decision trees and pseudo-data"
 _LEAVES = "tests/golden/test_g09_trees.py"
 _MAPPING = "graded grouping across organisations, with its mapping table"
 _RULES = "association rules on transformed data"
@@ -132,13 +131,13 @@ MODELS = Document(
         drawing("figure 8", "pseudo-data of one path"),
         drawing("figure 9", "the generating algorithm"),
         tested("table 1", "the data sets", "tests/mine/test_experiment.py"),
-        missing("figure 10", "accuracy of one global model", _TREES),
-        missing("figure 11", "accuracy of several global models", _TREES),
-        missing("figure 12", "class match of trees", _TREES),
-        missing("figure 13", "path match of trees", _TREES),
-        missing("figure 14", "accuracy by diversity", _TREES),
-        missing("figure 15", "classification metric by diversity", _TREES),
-        missing("figure 16", "quality by diversity, ten sources", _TREES),
+        runs("figure 10", "accuracy of one global model", "shared_trees:one_model"),
+        runs("figure 11", "accuracy of several global models", "shared_trees:several_models"),
+        runs("figure 12", "class match of trees", "shared_trees:classes"),
+        runs("figure 13", "path match of trees", "shared_trees:paths"),
+        runs("figure 14", "accuracy by diversity", "shared_trees:accuracy_by_diversity"),
+        runs("figure 15", "classification metric by diversity", "shared_trees:metric_by_diversity"),
+        runs("figure 16", "quality by diversity, ten sources", "shared_trees:quality_of_ten"),
     ),
 )
 DOCUMENTS = (TEXTBOOK, BOTTOM_UP, GRADED, THESIS, MODELS)

@@ -114,6 +114,18 @@ _SANITIZED = (
     *_of("stated", "what is hidden is not published; `verify --rules FILE` opens it", "hiding/commitments*"),
     *_of("recomputed", "from the plan", "recoding/unknown"),
 )
+_TREE = (
+    *_of("recomputed", "from the documents", "trees/*"),
+    *_of("recomputed", "by adding up its parts", "ledger*"),
+    *_of("stated", "the ledger, which the steward has, tells what it paid for", "paid*"),
+    *_of("recomputed", "from the cost of the counts", "noise/*"),
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
+)
+_MEETINGS = Origin(
+    path="claims/*/holds",
+    how="stated",
+    why="how many people reach the same leaves in several trees is not published: only the steward can judge it",
+)
 _KEPT_WISHES = Origin(
     path="claims/*/holds",
     how="stated",
@@ -128,6 +140,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "collected": _COLLECTED,
     "condensed": (*_CONDENSED, *_STREAMED),
     "sanitized": _SANITIZED,
+    "tree": _TREE,
 }
 """By what the manifest says that it is."""
 _FIRST: Mapping[str, tuple[Origin, ...]] = {
@@ -179,4 +192,6 @@ def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tupl
     for number, claim in enumerate(manifest.get("claims", ())):
         if claim["parameters"].get("guards", {}) is None:
             found["holds", str(number)] = _KEPT_WISHES
+        if "together" in claim["parameters"]:
+            found["holds", str(number)] = _MEETINGS
     return tuple(found.values())

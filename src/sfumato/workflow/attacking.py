@@ -196,6 +196,11 @@ def attack(
     if original is None:
         raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
     table = _table(original, plan)
+    if kind.beside is not None:
+        _refuse_beside(Path(folder), {"known": known})
+        given = {"control": theirs, "earlier": others, "asked": asked, "work": work or Work()}
+        with _bundle_at_fault(Path(folder)):
+            return kind.beside(Path(folder), manifest, table, chance=Chance(seed=seed), **given)
     with stated_form(Path(folder)):
         subject = kind.subject(Path(folder), manifest, table, control=theirs, plan=plan)
     chance = Chance(seed=seed)

@@ -45,16 +45,25 @@ def write_data(made: Release, folder: Path) -> dict[str, Any]:
     """Write the data files into an empty folder; what the manifest states about them is returned."""
     digests = {}
     for stem, rows in made.kind.files(made).items():
-        path = folder / f"{stem}.{made.plan.output_format}"
+        path = folder / f"{stem}.{ending_of(made)}"
+        if made.kind.ending is not None:
+            path.write_text("\n".join([*rows.to_series().to_list(), ""]), encoding="utf-8", newline="\n")
+            digests[path.name] = sha256(path)
+            continue
         plain = rows if made.plan.output_format == "csv" else rows.select(map(plain_cells, rows.iter_columns()))
         path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else plain, path.name))
         digests[path.name] = sha256(path)
     return stated(made, digests)
 
 
+def ending_of(made: Release) -> str:
+    """How the names of its data files end."""
+    return made.kind.ending or made.plan.output_format
+
+
 def formula_notes(made: Release) -> list[str]:
     """What the steward should know before they open a CSV file with a spreadsheet."""
-    if made.plan.output_format != "csv" or made.plan.escape_formulas:
+    if ending_of(made) != "csv" or made.plan.escape_formulas:
         return []
     risky = [name for rows in made.kind.files(made).values() for name in formula_columns(rows)]
     return [told_formulas(risky)] if risky else []
@@ -94,7 +103,7 @@ def stated(made: Release, files: Mapping[str, str]) -> dict[str, Any]:
 def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Table]]:
     """What the bundle of a release would state, and its tables, before anything is written."""
     files = made.kind.files(made)
-    body = stated(made, {f"{stem}.{made.plan.output_format}": "" for stem in files})
+    body = stated(made, {f"{stem}.{ending_of(made)}": "" for stem in files})
     missing = tuple(body["data"].get("missing", ()))
     return body, {stem: Table(frame=rows, missing=missing) for stem, rows in files.items()}
 

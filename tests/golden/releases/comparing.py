@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 EXPECTED, BUNDLES = HERE / "expected", HERE / "bundles"
 PARTS = (
     "marks", "plan", "claims", "utility", "recoding", "suppression", "smallest_class", "risk", "search", "trail",
-    "attacks", "attacks_not_made", "domains", "specification", "reconstruction",
+    "attacks", "attacks_not_made", "domains", "specification", "reconstruction", "trees",
 )  # fmt: skip
 """What of a manifest must stay as it is; a kind of release that has no such part states none."""
 CLOSE = 1e-9

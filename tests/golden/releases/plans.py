@@ -461,6 +461,19 @@ OTHERS: dict[str, Tree] = {
         {"name": "condense", "groups": "k-means", "output": "distributions"},
         attack={"trials": 100},
     ),
+    "tree": {
+        "input": {"path": "tables/people.csv"},
+        "columns": {
+            "age": role("quasi", hierarchy={"kind": "grown", "low": 0, "high": 120, "grid": 5}),
+            "education": role("quasi"),
+            "sex": role("quasi", values=["Female", "Male"]),
+            "occupation": role("target"),
+        },
+        "privacy": {"k_anonymity": 5, "l_diversity": {"kind": "recursive", "c": 5, "l": 3}},
+        "algorithm": {"name": "atp", "seed": SEED},
+        "attack": {"trials": 100},
+        "tree": {},
+    },
     "collected": {
         "input": {"path": "tables/answers.csv"},
         "collection": {"spec": "tables/survey.json"},

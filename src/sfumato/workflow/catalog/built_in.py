@@ -75,6 +75,9 @@ ALGORITHMS = (
         needs=("rows",),
     ),
     AlgorithmPart(name="condense", run="sfumato.publish.condensation:Condense", solves="condensed", needs=("rows",)),
+    AlgorithmPart(name="atp", run="sfumato.mine.tree_publishing:PrunedTrees", solves="tree", needs=("rows",)),
+    AlgorithmPart(name="ldm", run="sfumato.mine.tree_publishing:GrownTrees", solves="tree", needs=("rows",)),
+    AlgorithmPart(name="noisy-leaves", run="sfumato.mine.noisy_leaves:NoisyLeaves", solves="tree", needs=("rows",)),
     AlgorithmPart(name="trajectory", run="sfumato.publish.items:Trajectory", solves="items"),
     AlgorithmPart(name="sets", run="sfumato.publish.items:Sets", solves="items"),
     AlgorithmPart(name="local-sets", run="sfumato.publish.items:LocalSets", solves="items"),
@@ -187,6 +190,16 @@ ATTACKS = (
         make=attack("sfumato.attacks.answers.bayes_guess:BayesGuess"),
         quick=True,
         attacks="collected",
+    ),
+    *(
+        AttackPart(
+            name=f"tree-{what}", make=attack(f"sfumato.attacks.trees.tree_{what}:{made}"), quick=True, attacks="tree"
+        )
+        for what, made in (
+            ("inference", "TreeInference"),
+            ("membership", "TreeMembership"),
+            ("combination", "TreeCombination"),
+        )
     ),
 )
 

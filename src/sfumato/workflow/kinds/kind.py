@@ -137,6 +137,11 @@ class Kind:
     """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""
     alone: Callable[[Path, Manifest, AttackPlan, Work], Audit] | None = None
     """What adversaries can do with a bundle, where its own bytes are enough to know; None: the original is needed."""
+    beside: Callable[..., Audit] | None = None
+    """Attacks of its own on a bundle, beside its original: given folder, manifest and original, and by name control,
+    earlier, asked, work and chance; None: those that ``subject`` is made for."""
+    ending: str | None = None
+    """How its data file ends where that is no table but a document a line; None: as the plan's format."""
     apply: Callable[[Manifest, object, Outside], Applied]
     """New records under the recoding that a manifest states."""
     public_page: Callable[[Manifest, Mapping[str, Table], Work], str]

@@ -24,6 +24,7 @@ from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
 from sfumato.workflow.plan.stream_plan import StreamPlan
+from sfumato.workflow.plan.tree_plan import TreePlan
 
 if TYPE_CHECKING:
     from sfumato.workflow.plan.audit_plan import AuditPlan
@@ -59,6 +60,8 @@ class Plan:
     """How ``sfumato stream`` cuts records that keep coming; a release does not read it."""
     audit: AuditPlan | None = None
     """How exact answers are audited, where they are given."""
+    tree: TreePlan | None = None
+    """How a tree is published instead of rows, where one is."""
     folder: Path = Path()
     """Where relative file names start."""
 
@@ -121,7 +124,7 @@ class Plan:
         top = Keys.of(tree, "")
         top.only(
             "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection",
-            "stream", "audit",
+            "stream", "audit", "tree",
         )  # fmt: skip
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table and "collection" not in tree:
@@ -148,6 +151,7 @@ class Plan:
             collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
             stream=StreamPlan.of(Keys.of(tree["stream"], "stream")) if "stream" in tree else None,
             audit=_audit(tree),
+            tree=TreePlan.of(Keys.of(tree["tree"], "tree")) if "tree" in tree else None,
             folder=folder,
         )
 
@@ -192,6 +196,7 @@ class Plan:
             },
             **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
             **({} if self.collection is None else {"collection": self.collection.public()}),
+            **({} if self.tree is None else {"tree": self.tree.public()}),
         }
 
 

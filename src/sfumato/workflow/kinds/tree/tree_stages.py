@@ -1,0 +1,288 @@
+"""The stages of a release of trees: begin, read, prepare, search, recode, judge."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.manifest import plain
+from sfumato.data.table import Table
+from sfumato.ground.brief import Brief
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import ClaimRefuted, DataError, ParameterError, PlanError, unknown_column
+from sfumato.ground.opening import read_text
+from sfumato.ground.work import Work
+from sfumato.mine.joint_trees import Reached, judged_together
+from sfumato.mine.leaf_privacy import TreeRequirement
+from sfumato.mine.noisy_leaves import NoisyTree, complete_structure
+from sfumato.mine.records import Records, read_like, read_records
+from sfumato.mine.rule_document import rules_of, write_rules
+from sfumato.mine.tree_document import TreeDocument
+from sfumato.mine.tree_json import read_tree, write_tree
+from sfumato.mine.tree_publishing import Forest
+from sfumato.mine.tree_routes import leaves_of
+from sfumato.models.verdict import Verdict
+from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
+from sfumato.verification.stated_trees import MOST_PAIRS
+from sfumato.verification.tree_bundle_checks import DOCUMENT, TOGETHER
+from sfumato.verification.verifying import untouched
+from sfumato.workflow.kinds.kind import Asked, Kind, Searched
+from sfumato.workflow.kinds.tree.tree_asked import (
+    algorithm_of,
+    attributes_of,
+    domains_of,
+    is_noisy,
+    requirement,
+    single,
+    target_of,
+    tree_of,
+)
+from sfumato.workflow.kinds.tree.tree_release import TreeRelease
+from sfumato.workflow.loading import bounded, load_table, rows_or_none
+from sfumato.workflow.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TreePrepared(Brief):
+    """Records over their domains."""
+
+    records: Records
+    """The records."""
+    structure: TreeDocument | None = None
+    """Of noisy counts: the declared splits."""
+    frame: pl.DataFrame | None = None
+    """The rows that they are, with all columns: earlier trees may ask for others."""
+    earlier: tuple[TreeDocument, ...] = ()
+    """Trees about the same people that are public already."""
+    left_out: int = 0
+    """Rows with missing values."""
+
+
+def begin(asked: Asked) -> Asked:
+    """Refuse files that are not there; reserve what noisy counts cost before the data is touched."""
+    plan = asked.plan
+    plan.attack.refuse_files(plan.folder)
+    if not is_noisy(plan):
+        return asked
+    from sfumato.ground.extras import require
+    from sfumato.workflow.kinds.private.private_stages import begin as reserved
+
+    require("opendp", "a tree with noisy counts")
+    structure_of(plan)
+    return reserved(asked)
+
+
+def read(asked: Asked) -> Table:
+    """The table; with noisy counts it may have no rows, and each person has few."""
+    plan = asked.plan
+    if not is_noisy(plan):
+        return load_table(plan, asked.like, plan.input.path)
+    table = rows_or_none(plan, asked.like)
+    if asked.charge is not None:
+        ledger, reserved = asked.charge
+        ledger.refuse_other(table, reserved)
+    return bounded(table, plan)
+
+
+def structure_of(plan: Plan) -> TreeDocument:
+    """The splits that the plan declares, without any count."""
+    named, options = tree_of(plan).structure, algorithm_of(plan)[1]
+    said, attributes = domains_of(plan), attributes_of(plan)
+    if named is not None:
+        place = plan.folder / named
+        try:
+            tree = read_tree(read_text(place))
+        except (OSError, UnicodeDecodeError, DataError) as fault:
+            raise PlanError(f"tree.structure: {place} cannot be read: {fault}") from None
+        strange = [one.name for one in tree.attributes if one.name not in attributes]
+        if strange or tree.target != target_of(plan):
+            what = f"asks for {strange[0]!r}" if strange else f"names the class {tree.target!r}"
+            raise PlanError(f"tree.structure: {place} {what}, which the plan does not")
+        return replace(tree, attributes=tuple(replace(one, declared=True) for one in tree.attributes))
+    from sfumato.mine.edge_labels import Attribute
+
+    whole = [Attribute(name=name, domain=said[name], declared=True) for name in attributes]
+    classes: Any = said[target_of(plan)]
+    try:
+        return complete_structure(whole, target_of(plan), classes.values, options.split_by, options.parts)
+    except ParameterError as error:
+        raise PlanError(f"algorithm.{error}") from None
+
+
+def prepare(asked: Asked, table: Table) -> TreePrepared:
+    """The records over declared domains, or over those that the table has."""
+    plan, names = asked.plan, [*attributes_of(asked.plan), target_of(asked.plan)]
+    for name in plan.columns:
+        if name not in table.names:
+            raise unknown_column(name, table.names, where=f"columns.{name}")
+    if is_noisy(plan):
+        tree = structure_of(plan)
+        found = read_like(table.frame, attributes=tree.attributes, target=tree.target, classes=tree.classes)
+        return TreePrepared(records=found, structure=tree)
+    kept = table
+    if plan.input.on_missing == "drop":
+        gap = np.logical_or.reduce([table.is_missing(name).to_numpy() for name in names])
+        kept = replace(table, frame=table.frame.filter(~gap))
+    try:
+        records = read_records(
+            kept.frame,
+            target=names[-1],
+            columns=names[:-1],
+            domains=domains_of(plan),
+            missing=table.missing,
+        )
+    except ParameterError as error:
+        raise PlanError(f"columns: {error}") from None
+    except DataError as error:
+        hint = '; [input] on_missing = "drop" leaves such rows out' if "have no value" in str(error) else ""
+        raise DataError(f"{error}{hint}") from None
+    earlier = tuple(tree for name in plan.attack.earlier for tree in trees_in(plan.folder / name))
+    return TreePrepared(records=records, frame=kept.frame, earlier=earlier, left_out=table.rows - kept.rows)
+
+
+def trees_in(folder: Path) -> tuple[TreeDocument, ...]:
+    """The trees of a bundle whose seal holds; rules are no trees."""
+    from sfumato.workflow.shared_models import models_in
+
+    found = models_in(folder, untouched(folder))
+    return tuple(one for one in found if isinstance(one, TreeDocument))
+
+
+def search(asked: Asked, ready: TreePrepared, work: Work) -> Searched:
+    """Learn and prune, or count with noise; what was paid for is settled."""
+    plan = asked.plan
+    name, run, why = algorithm_of(plan)
+    if ready.structure is None:
+        chance = Chance(seed=plan.algorithm.seed)
+        found: Any = run(ready.records, requirement(plan), chance, reached(ready))
+    else:
+        found = _paid(asked, run(ready.structure, ready.records))
+    return Searched(prepared=ready, outcome=found, algorithm=name, why=why)
+
+
+def reached(ready: TreePrepared) -> list[Reached]:
+    """Where the records lead in earlier trees."""
+    return [(leaves_of(tree, ready.frame), tree.nodes) for tree in ready.earlier if not tree.empty]
+
+
+def _paid(asked: Asked, found: NoisyTree) -> NoisyTree:
+    """Noisy counts with all that they cost a person; settled in the ledger."""
+    from sfumato.budget.events import Grouped
+    from sfumato.workflow.kinds.private.private_budget import promise_of
+
+    rows, event = asked.plan.input.rows_per_unit, found.event
+    if rows > 1:
+        event = Grouped(part=event, rows=rows, what="all rows of one person")
+    if not promise_of(asked.plan).kept_by(event):
+        raise ClaimRefuted("the counts cost something else than was promised; nothing was written")
+    if asked.charge is not None:
+        ledger, reserved = asked.charge
+        ledger.settle(reserved, event)
+    return replace(found, event=event)
+
+
+def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+    """The documents, a row each."""
+    told, form = tree_of(asked.plan).told, tree_of(asked.plan).form
+    trees = shown_trees(found.outcome, told)
+    most = max(len(tree.leaves) for tree in trees)
+    if form == "rules" and most * (most - 1) // 2 > MOST_PAIRS:
+        raise PlanError(f"tree.form: {most:,} rules are too many to compare each with each; publish a tree")
+    texts = [write_tree(tree) if form == "tree" else write_rules(rules_of(tree)) for tree in trees]
+    return pl.DataFrame({DOCUMENT: texts}, schema={DOCUMENT: pl.String})
+
+
+def shown_trees(found: Forest | NoisyTree, told: str) -> tuple[TreeDocument, ...]:
+    """The trees as they are told: with the counts of every class, or hit and miss alone."""
+    trees = (found.tree,) if isinstance(found, NoisyTree) else found.trees
+    return trees if told == "counts" else tuple(tree.without_counts() for tree in trees)
+
+
+def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> TreeRelease:
+    """Every leaf as it is told is judged, and the meetings of leaves where there are several trees."""
+    ready: TreePrepared = found.prepared
+    shown = shown_trees(found.outcome, tree_of(asked.plan).told)
+    claims = _promised(asked.plan) if ready.structure is not None else _judged(asked.plan, ready, shown)
+    broken = next((one for one in claims if not one.holds), None)
+    if broken is not None:
+        raise ClaimRefuted(f"{broken.model} does not hold {broken.note}; nothing was written")
+    return TreeRelease(
+        kind=kind,
+        plan=asked.plan,
+        prepared=ready,
+        found=found.outcome,
+        shown=shown,
+        earlier=ready.earlier,
+        charge=asked.charge,
+        rows=rows,
+        claims=claims,
+        utility={},
+        algorithm=found.algorithm,
+        why=found.why,
+        like=asked.like,
+    )
+
+
+def _judged(plan: Plan, ready: TreePrepared, shown: tuple[TreeDocument, ...]) -> tuple[Claim, ...]:
+    parts, every = single(requirement(plan)), len(shown) + len(plan.attack.earlier)
+    figures = [tree.leaf_figures() for tree in shown]
+    alone = [_worst(part, [part.check(one) for one in figures]) for part in parts]
+    if every < 2:
+        return tuple(alone)
+    verdicts = [judged_together(shown, ready.records, part, reached(ready)) for part in parts]
+    joint = [
+        _claim(part, one, "where leaves of all trees meet", {TOGETHER: every})
+        for part, one in zip(parts, verdicts, strict=True)
+    ]
+    return (*alone, *joint)
+
+
+def _worst(part: TreeRequirement, verdicts: list[Verdict]) -> Claim:
+    pick = max if verdicts[0].sense in ("at most", "below") else min
+    reached = pick(one.reached for one in verdicts)
+    failing = np.concatenate([one.failing for one in verdicts])
+    whole = replace(verdicts[0], reached=reached, failing=failing, holds=not len(failing))
+    return _claim(part, whole, "of every leaf", {})
+
+
+def _claim(part: TreeRequirement, found: Verdict, note: str, more: dict[str, Any]) -> Claim:
+    parameters: dict[str, Any] = plain(asdict(part))  # type: ignore[call-overload]
+    return Claim(
+        model=part.name,
+        parameters={**parameters, **more},
+        holds=found.holds,
+        sense=found.sense,
+        limit=found.limit,
+        reading="value",
+        as_value=found.reached,
+        as_wildcard=found.reached,
+        classes_failing=len(found.failing),
+        note=note,
+    )
+
+
+def _promised(plan: Plan) -> tuple[Claim, ...]:
+    """What was accounted for; counts are not looked at."""
+    from sfumato.workflow.kinds.private.private_budget import promise_of
+
+    promise = promise_of(plan)
+    value = float(promise.epsilon or promise.amount())
+    return (
+        Claim(
+            model=DIFFERENTIAL,
+            parameters={**promise.to_json(), "neighbours": neighbours(plan.public()["input"])},
+            holds=True,
+            sense="at most",
+            limit=value,
+            reading="value",
+            as_value=value,
+            as_wildcard=value,
+            classes_failing=0,
+            note="accounted for exactly",
+        ),
+    )

@@ -1,0 +1,128 @@
+"""Learning from the bundles of several sources: verified, drawn from, pooled, and one model of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sfumato.bundle.signatures import Card
+from sfumato.bundle.staging import staged
+from sfumato.ground.brief import Brief
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import BundleError, ClaimRefuted
+from sfumato.ground.work import Work
+from sfumato.mine.federation import Model, pooled_pseudo_data
+from sfumato.mine.learnt_model import LearntModel, chosen_format, classifier_of, learnt_model, write_model
+from sfumato.mine.pseudo_data import PathGenerator, Within
+from sfumato.mine.records import Records
+from sfumato.verification.verifying import untouched
+from sfumato.version import __version__
+from sfumato.workflow.checking import verify
+from sfumato.workflow.shared_models import models_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Source(Brief):
+    """One bundle that was verified."""
+
+    folder: Path
+    """Where it lies."""
+    models: tuple[Model, ...]
+    """Its trees or rules."""
+    told: Mapping[str, Any]
+    """What is kept about it: its seal, its claims, and who signed."""
+
+
+def sources_of(folders: Sequence[Path], signer: Card | Path | None = None) -> tuple[Source, ...]:
+    """Bundles of trees, each verified from its bytes; one that does not hold is refused."""
+    if not folders:
+        raise BundleError("no bundle was named; name those that `sfumato tree publish` made")
+    found = []
+    for folder in folders:
+        manifest = untouched(folder)
+        models = models_in(folder, manifest)
+        checked = verify(folder, signer=signer)
+        if not checked.holds:
+            wrong = next(one for one in checked.checks if not one.holds)
+            raise ClaimRefuted(f"{folder} does not hold: {wrong.what} ({wrong.detail}); nothing was learnt from it")
+        told = {
+            "bundle": folder.name,
+            "seal": manifest["sha256"],
+            "data": manifest["data"]["sha256"],
+            "claims": [{"model": one["model"], "parameters": one["parameters"]} for one in manifest["claims"]],
+            "trees": manifest["trees"],
+            "signature": checked.signature.to_json(),
+        }
+        found.append(Source(folder=folder, models=models, told=told))
+    seals = [one.told["seal"] for one in found]
+    if len(set(seals)) < len(seals):
+        raise BundleError("a bundle was named twice; its records would count twice")
+    return tuple(found)
+
+
+def learn(
+    folders: Sequence[str | Path],
+    *,
+    learner: str = "tree",
+    options: Mapping[str, Any] | None = None,
+    size: int | None = None,
+    within: Within = "uniform",
+    seed: int | None = None,
+    signer: Card | Path | None = None,
+    work: Work | None = None,
+) -> tuple[LearntModel, Records]:
+    """One model from the trees of several sources, and the pseudo-data that it was learnt from.
+
+    Source: document 004, section 2.2.2. Of a forest every tree gives its share of the records of its source.
+    """
+    watch = work or Work()
+    classifier_of(learner, options)
+    with watch.stage("read"):
+        sources = sources_of([Path(one) for one in folders], signer)
+    with watch.stage("draw"):
+        pool = pseudo_records(sources, size=size, within=within, chance=Chance(seed=seed))
+    provenance = {
+        "sfumato": __version__,
+        "made": datetime.now(UTC).date().isoformat(),
+        "sources": [dict(one.told) for one in sources],
+        "pseudo_records": pool.count,
+        "within": within,
+        "options": dict(options or {}),
+        "seed": seed,
+    }
+    with watch.stage("learn"):
+        return learnt_model(pool, learner, options or {}, provenance), pool
+
+
+def pseudo_records(sources: Sequence[Source], *, size: int | None, within: Within, chance: Chance) -> Records:
+    """Pseudo-data of all sources; a source counts by its records, however many trees it published."""
+    records = [int((one.models[0].hit + one.models[0].miss).sum()) for one in sources]
+    models = [
+        (model, many / len(one.models)) for one, many in zip(sources, records, strict=True) for model in one.models
+    ]
+    whole = sum(records)
+    if not whole:
+        raise BundleError("the trees hold no records; there is nothing to draw")
+    if size is None and all(len(one.models) == 1 for one in sources):
+        return pooled_pseudo_data([model for model, _ in models], chance=chance, how=PathGenerator(within=within))
+    from sfumato.mine.federation import pooled
+
+    wanted = whole if size is None else size
+    seeds = chance.generator().integers(0, 2**62, len(models)).tolist()
+    drawn = [
+        PathGenerator(size=max(round(wanted * many / whole), 1), within=within)(model, Chance(seed=seed))
+        for (model, many), seed in zip(models, seeds, strict=True)
+        if many
+    ]
+    return pooled(drawn)
+
+
+def write_learnt(model: LearntModel, folder: Path, *, how: str | None = None) -> str:
+    """Write a model with its provenance: the folder appears whole or not at all; gives the format."""
+    chosen = chosen_format(model.learner, how)
+    with staged(folder, force=False) as inner:
+        write_model(inner, model, chosen)
+    return chosen
