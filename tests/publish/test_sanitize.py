@@ -156,6 +156,15 @@ def test_where_every_solution_loses_something_the_fewest_are_lost():
     assert (found.lost, found.erased, found.proven) == (1, 1, True)
 
 
+def test_a_lost_set_costs_more_than_items(monkeypatch):
+    """{x, y} loses a set in any case; for the others two items are taken out rather than one that loses {a}."""
+    monkeypatch.setattr(BorderHiding, "__call__", everything)
+    records = [frozenset(one) for one in ("abc", "abc", "bc", "xy", "xy")]
+    patterns = [Pattern.of("ab"), Pattern.of("ac"), Pattern.of("xy")]
+    _, found, _ = ran(ExactHiding(), (records, patterns, Thresholds(min_support=0.4)))
+    assert (found.lost, found.erased, found.proven) == (1, 3, True)
+
+
 def test_a_search_that_is_cut_short_states_its_gap(monkeypatch):
     from sfumato.publish.sanitize.exact_program import Program
 
