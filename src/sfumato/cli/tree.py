@@ -102,6 +102,9 @@ def predict(
     allow_pickle: Annotated[
         bool, typer.Option("--allow-pickle", help="Load a model that is a pickle, and run the code that it holds.")
     ] = False,
+    trust: Annotated[
+        list[str] | None, typer.Option("--trust", help="A type that skops may load beside those it knows.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -115,7 +118,7 @@ def predict(
 
     _refuse_format(output)
     refuse_file(output, force=force, sources=(data,))
-    loaded = read_model_folder(model, allow_pickle=allow_pickle)
+    loaded = read_model_folder(model, allow_pickle=allow_pickle, trusted=trust or ())
     table = whole_file(data)
     records = loaded.read(table.frame)
     codes = loaded.predicted(records)

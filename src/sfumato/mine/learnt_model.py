@@ -205,8 +205,11 @@ class _Session:
         return self._run.run(None, {"rows": rows.astype(np.float32)})[0]
 
 
-def read_model_folder(folder: Path, *, allow_pickle: bool = False) -> LearntModel:
-    """A model from a folder; a pickle is loaded only where that is allowed."""
+def read_model_folder(folder: Path, *, allow_pickle: bool = False, trusted: Sequence[str] = ()) -> LearntModel:
+    """A model from a folder; a pickle is loaded only where that is allowed, and by skops only types that it knows.
+
+    ``trusted`` are more types that skops may load, such as the trees of a forest, from whoever is trusted.
+    """
     try:
         told = read_json(read_text(folder / PROVENANCE))
         how, name = told["format"], told["file"]
@@ -228,12 +231,12 @@ def read_model_folder(folder: Path, *, allow_pickle: bool = False) -> LearntMode
         target=target,
         classes=classes,
         learner=str(told["learner"]),
-        model=_loads(how, data, folder),
+        model=_loads(how, data, folder, trusted),
         provenance=told,
     )
 
 
-def _loads(how: str, data: bytes, folder: Path) -> Any:
+def _loads(how: str, data: bytes, folder: Path, trusted: Sequence[str]) -> Any:
     if how == "json":
         return read_tree(data.decode())
     if how == "pickle":
@@ -243,8 +246,8 @@ def _loads(how: str, data: bytes, folder: Path) -> Any:
     if find_spec("skops") is None:
         raise MissingExtra(f"{folder} is kept by skops, which is not installed; pip install skops")
     try:
-        return import_module("skops.io").loads(data)
+        return import_module("skops.io").loads(data, trusted=list(trusted) or None)
     except (
         Exception
     ) as fault:  # whatever skops finds in a file that is none of its own, or of types that it does not trust
-        raise BundleError(f"{folder}: skops refuses the model: {fault}") from None
+        raise BundleError(f"{folder}: skops refuses the model (--trust names a type): {fault}") from None
