@@ -37,4 +37,4 @@ class Tuned:
     turn: int = 0
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
-        return catalog().algorithms["optimal"].run(problem, work)  # type: ignore[no-any-return]
+        return catalog().algorithms["optimal"].found(problem, work)  # type: ignore[no-any-return]

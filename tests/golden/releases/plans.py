@@ -461,6 +461,13 @@ OTHERS: dict[str, Tree] = {
         {"name": "condense", "groups": "k-means", "output": "distributions"},
         attack={"trials": 100},
     ),
+    "hide-items": plan(
+        "baskets.csv",
+        {"basket": role("quasi", type="set")},
+        {"hidden_rules": {"file": "tables/secret.toml", "min_support": 0.02, "min_confidence": 0.1, "margin": 0.1}},
+        {"name": "hide-items"},
+        attack={"trials": 100},
+    ),
     "tree": {
         "input": {"path": "tables/people.csv"},
         "columns": {
