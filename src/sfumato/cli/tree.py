@@ -88,7 +88,8 @@ def learn(
     if as_json:
         say_json({"model": str(output), "format": how, **model.provenance})
         return
-    say(f"{output}: {learner} learnt from {pool.count:,} pseudo-records of {len(bundles)} bundles, kept as {how}.")
+    sources = "1 bundle" if len(bundles) == 1 else f"{len(bundles)} bundles"
+    say(f"{output}: {learner} learnt from {pool.count:,} pseudo-records of {sources}, kept as {how}.")
     if how == "pickle":
         say("Beware: reading a pickle runs whatever code it holds. Whoever gets it must trust you.")
 

@@ -177,6 +177,7 @@ def summary(made: SanitizedRelease) -> Summary:
     found, outcome = made.effects, made.outcome
     many = len(made.prepared.rules.patterns)
     proven = "; no choice of items does better" if outcome.proven else ""
+    hidden = "1 pattern is" if many == 1 else f"{many:,} patterns are"
     gap = "" if outcome.gap is None else f"; another choice loses at most {outcome.gap:.0f} sets fewer"
     told = tuple(
         f"{one.attack}: {one.rate.value:.1%} of {one.rate.trials:,} hidden ones are seen."
@@ -185,7 +186,7 @@ def summary(made: SanitizedRelease) -> Summary:
     )
     return Summary(
         lines=(
-            f"{many:,} sets and rules are hidden in {made.rows.height:,} records by {made.algorithm}{proven}{gap}.",
+            f"{hidden} hidden in {made.rows.height:,} records by {made.algorithm}{proven}{gap}.",
             made.why,
         ),
         heads=("side effect", ""),
