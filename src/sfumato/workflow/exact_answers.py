@@ -9,7 +9,7 @@ from pathlib import Path
 from sfumato.budget.answer_log import AnswerLog
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
-from sfumato.ground.errors import DataError, ParameterError, PlanError
+from sfumato.ground.errors import BudgetError, DataError, ParameterError, PlanError
 from sfumato.ground.opening import read_text
 from sfumato.queries.exact.auditor import Span
 from sfumato.queries.exact.exact_rules import ExactRules
@@ -44,6 +44,8 @@ def exact_session(
 ) -> ExactSession:
     """A session over the plan's table and its log; ``new_log`` begins one."""
     rules, place = rules_of(plan), _place(plan, log)
+    if new_log and place.exists():
+        raise BudgetError(f"{place} exists already, and a table has one log; leave --new-log out")
     if not new_log and not place.exists():
         AnswerLog(place)  # says that there is none
     table = load_table(plan, frame, plan.input.path)
