@@ -81,6 +81,7 @@ def test_a_cut_search_says_so_everywhere(run, place: Path, name: str):
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_that_came_to_its_end_does_not(run, place: Path, name: str):
+    sf.datasets.census(40, seed=6).select("age", "sex").write_csv(place / "people.csv")
     told = run("release", planned(place, name, None), "-o", place / "out")
     assert told.code == 0, told.err
     assert CUT_SHORT.lower() not in told.out.lower()

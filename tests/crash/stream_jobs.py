@@ -22,15 +22,13 @@ def _page(facts: Any, work: Any = None) -> str:
     return '<meta name="generator" content="sfumato test">'
 
 
-condensed_content.render = _page  # type: ignore[assignment]
-
-
 def stream() -> None:
     """A stream to its end; refusals and requests to stop are told like a command tells them."""
 
     def work(standalone_mode: bool) -> None:
         streams.run_stream(Plan.load("plan.toml"), Path("in.csv"), Path("out"), finish=True)
 
+    condensed_content.render = _page  # type: ignore[assignment]
     command.app = work  # type: ignore[assignment]
     command.main()
 

@@ -17,8 +17,11 @@ from sfumato.attacks.frame.tree_subject import ToldTree, TreeSubject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.attacks.identity.prosecutor import Linkage
 from sfumato.attacks.identity.sparse_sets import ItemSubject
+from sfumato.attacks.method.lowered_thresholds import SanitizedSubject
 from sfumato.datasets.synthetic_census import census
 from sfumato.ground.chance import Chance
+from sfumato.group.sensitive_patterns import Pattern
+from sfumato.group.transactions import Transactions
 from sfumato.models import KAnonymity
 from sfumato.testing.attack_kit import BrokenAttack, check_attack, failed_trials_are_no_resistance, refuses
 from sfumato.testing.subject_kit import census_subject, raw_subject
@@ -74,6 +77,13 @@ def bare_leaves() -> TreeSubject:
     return TreeSubject(trees=(tree,), earlier=(tree,), truth=truth, outside_truth=1 - truth)
 
 
+def hidden_pairs() -> SanitizedSubject:
+    """Fifteen pairs that go together a little less often than is looked for, and nothing else that does."""
+    records = Transactions.of([[f"a{place % 15}", f"b{place % 15}"] for place in range(600)])
+    pairs = tuple(Pattern.of([f"a{place}", f"b{place}"]) for place in range(15))
+    return SanitizedSubject(sure=records, possible=records, patterns=pairs, min_support=0.1, min_confidence=0.5)
+
+
 JOBS = ("confidence-bounding", {"templates": [{"column": "occupation", "value": "Sales", "limit": 0.2}]})
 """A claim that names a value."""
 SUBJECTS: dict[str, Callable[[], Any]] = {
@@ -87,6 +97,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "inference": census_subject,
     "singling-out": census_subject,
     "sparse": sets,
+    "lowered-thresholds": hidden_pairs,
     "spectral": noisy_factor,
     "bayes-guess": kept_answers,
     **dict.fromkeys(("tree-inference", "tree-membership", "tree-combination"), bare_leaves),

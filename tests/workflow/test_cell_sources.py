@@ -17,12 +17,13 @@ from sfumato.group.local_table import LocalTable
 from sfumato.workflow.loading import load_table, marked
 from tests.golden.releases import adapter, comparing
 from tests.golden.releases.plans import PLANS
+from tests.golden.releases.plans import TABLES as GOLDEN
 from tests.group.duckdb_source import DuckTable
 
 ITEMS = ("set", "trajectory")
 TABLES = [
     name
-    for name, tree in PLANS.items()
+    for name, tree in GOLDEN.items()
     if "epsilon" not in tree["privacy"] and not any(one.get("type") in ITEMS for one in tree["columns"].values())
 ]
 BY_ROWS = ("anatomy", "hilbert", "local-closeness", "microaggregation", "mondrian-relaxed-boxes")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
 import sys
 import threading
@@ -39,7 +38,7 @@ def stoppable() -> Iterator[None]:
 
     def again() -> None:
         if sys.unraisablehook is dropped:  # the command still runs
-            _thread.interrupt_main()
+            signal.pthread_kill(threading.main_thread().ident or 0, heard[-1])  # a real one ends a wait, too
 
     def dropped(unraisable: Any) -> None:
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
