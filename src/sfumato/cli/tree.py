@@ -88,8 +88,12 @@ def learn(
     if as_json:
         say_json({"model": str(output), "format": how, **model.provenance})
         return
-    sources = "1 bundle" if len(bundles) == 1 else f"{len(bundles)} bundles"
-    say(f"{output}: {learner} learnt from {pool.count:,} pseudo-records of {sources}, kept as {how}.")
+    _say_learnt(output, learner, pool.count, len(bundles), how)
+
+
+def _say_learnt(output: Path, learner: str, records: int, bundles: int, how: str) -> None:
+    sources = "1 bundle" if bundles == 1 else f"{bundles} bundles"
+    say(f"{output}: {learner} learnt from {records:,} pseudo-records of {sources}, kept as {how}.")
     if how == "pickle":
         say("Beware: reading a pickle runs whatever code it holds. Whoever gets it must trust you.")
 
