@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
 import sys
 import threading
@@ -38,7 +39,7 @@ def stoppable() -> Iterator[None]:
 
     def again() -> None:
         if sys.unraisablehook is dropped:  # the command still runs
-            signal.pthread_kill(threading.main_thread().ident or 0, heard[-1])  # a real one ends a wait, too
+            _thread.interrupt_main()
 
     def dropped(unraisable: Any) -> None:
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
