@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table
+from sfumato.cli.show import Input, Json, say, say_json, table
 from sfumato.ground.errors import EXIT_REFUTED
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def audit(
         Path, typer.Argument(help="The log of exact answers, or a text with one answered statement a line.")
     ],
     plan: Annotated[Path, typer.Argument(help="The plan: its [audit] says which columns are looked at, and k.")],
-    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    data: Input = None,
     as_json: Json = False,
 ) -> None:
     """Tell whom a history of exact answers compromised, and from which question on; exit code 1 if anybody."""

@@ -7,12 +7,12 @@ from typing import Annotated, cast
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table, watched
+from sfumato.cli.show import Input, Json, say, say_json, table, watched
 
 
 def dimensions(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
-    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    data: Input = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a page with the picture here.")] = None,
     order: Annotated[
         str, typer.Option("--order", help="greedy: the most telling column next; given: as the table has them.")

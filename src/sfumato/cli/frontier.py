@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.release import show, summary
-from sfumato.cli.show import Json, say, say_json, table, watched
+from sfumato.cli.show import Changes, Input, Json, say, say_json, table, watched
 from sfumato.ground.errors import PlanError
 
 if TYPE_CHECKING:
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 def frontier(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file; its [frontier] says what is compared.")],
-    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    data: Input = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The folder for chart and tables; a run that was stopped goes on.")
     ] = Path("frontier"),
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a key of the plan: --set privacy.k_anonymity=10")
-    ] = None,
+    changes: Changes = None,
     algorithms: Annotated[
         str | None, typer.Option("--algorithms", help="Names, instead of the plan's: --algorithms optimal,mondrian")
     ] = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table
+from sfumato.cli.show import Input, Json, say, say_json, table
 from sfumato.ground.errors import EXIT_INFEASIBLE, ParameterError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def query(
         Path | None, typer.Option("--ledger", help="The ledger that it is paid from, where the plan names none.")
     ] = None,
     analyst: Annotated[str | None, typer.Option("--analyst", help="Who pays, instead of the plan's analyst.")] = None,
-    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    data: Input = None,
     confidence: Annotated[float, typer.Option("--confidence", help="How sure the intervals are.")] = 0.95,
     as_json: Json = False,
 ) -> None:

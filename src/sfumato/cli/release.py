@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Escape, Json, say, say_json, table, watched
+from sfumato.cli.show import Changes, Escape, Force, Input, Inside, Json, Sign, say, say_json, table, watched
 
 if TYPE_CHECKING:
     from sfumato.verification.checks import Verification
@@ -17,21 +17,15 @@ if TYPE_CHECKING:
 
 def release(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
-    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    data: Input = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="The bundle to write.")] = Path("release"),
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a key of the plan: --set privacy.k_anonymity=10")
-    ] = None,
-    inside: Annotated[
-        Path | None, typer.Option("--inside", help="Where the steward's own report goes; beside the bundle by default.")
-    ] = None,
+    changes: Changes = None,
+    inside: Inside = None,
     no_inside: Annotated[
         bool, typer.Option("--no-inside", help="Write no report with the original's figures.")
     ] = False,
-    sign: Annotated[
-        Path | None, typer.Option("--sign", help="Sign the bundle with this key (`sfumato key new`).")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    sign: Sign = None,
+    force: Force = False,
     escape_formulas: Escape = False,
     as_json: Json = False,
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
     from sfumato.ground.work import Work
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+Input = Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")]
+Changes = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a key of the plan: --set privacy.k_anonymity=10")
+]
+Inside = Annotated[
+    Path | None, typer.Option("--inside", help="Where the steward's own report goes; beside the bundle by default.")
+]
+Sign = Annotated[Path | None, typer.Option("--sign", help="Sign the bundle with this key (`sfumato key new`).")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")]
 
 Escape = Annotated[
     bool,

@@ -7,25 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, watched
+from sfumato.cli.show import Changes, Force, Input, Inside, Json, Sign, say, say_json, watched
 from sfumato.ground.errors import BundleError, PlanError
-
-Sign = Annotated[Path | None, typer.Option("--sign", help="Sign the bundle with this key (`sfumato key new`).")]
 
 
 def publish(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file with [tree].")],
-    data: Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")] = None,
+    data: Input = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="The bundle to write.")] = Path("tree"),
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a key of the plan: --set privacy.k_anonymity=10")
-    ] = None,
-    inside: Annotated[
-        Path | None, typer.Option("--inside", help="Where the steward's own report goes; beside the bundle by default.")
-    ] = None,
+    changes: Changes = None,
+    inside: Inside = None,
     no_inside: Annotated[bool, typer.Option("--no-inside", help="Write no report of what was pruned.")] = False,
     sign: Sign = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Publish a tree, a forest or rules that meet a requirement, as a verified bundle."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ from sfumato.workflow.released import Release
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DrawnRelease(Release):
+class DrawnRelease(Release, ABC):
     """Records drawn from groups, of a table or of a batch of a stream."""
 
     published: Published
@@ -31,19 +32,19 @@ class DrawnRelease(Release):
         return algorithm_of(self.plan)
 
     @property
+    @abstractmethod
     def sizes(self) -> list[tuple[int, int]]:
         """The sizes of groups, with how many groups have each."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def numbers(self) -> frozenset[str]:
         """The columns of numbers of the original."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def left_out(self) -> int:
         """Records that were left out because of missing values."""
-        raise NotImplementedError
 
     @property
     def beside(self) -> dict[str, Any]:
