@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-ALL = ("dp", "paths", "learn")
+ALL = ("dp", "paths", "learn", "collaborate")
 EXTRAS = {"core": ALL, "test": (*ALL, "test"), "check": (*ALL, "test", "check")}
 
 

@@ -10,6 +10,7 @@
   x Infeasible       no release meets the requirement (says what would be feasible)
   x BudgetError      a privacy budget does not suffice, or its ledger cannot be read
   x ClaimRefuted     a claim does not hold
+  x SessionError     several parties do not come to a result (says who and why)
   x MissingExtra     a package is needed that is not installed (names the extra)
   x Interrupted      somebody stopped the work
 
@@ -79,6 +80,10 @@ class ClaimRefuted(SfumatoError):
     """A claim does not hold."""
 
     exit_code = EXIT_REFUTED
+
+
+class SessionError(SfumatoError):
+    """A session of several parties ended without a result."""
 
 
 class Interrupted(SfumatoError):

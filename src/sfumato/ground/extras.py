@@ -13,6 +13,8 @@ EXTRAS = {
     "numba": ("numba", "paths"),
     "sklearn": ("scikit-learn", "learn"),
     "scipy": ("scipy", "learn"),
+    "gmpy2": ("gmpy2", "collaborate"),
+    "rbcl": ("rbcl", "collaborate"),
 }
 """What each module is called as a package, and the extra that installs it."""
 

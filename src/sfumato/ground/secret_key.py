@@ -1,4 +1,4 @@
-"""Keys for hashes that nobody else may be able to compute; no noise and no choice is ever drawn from here."""
+"""Keys, masks and shares that nobody else can guess; no noise and no choice is ever drawn from here."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Keys, cards, sessions, frames and sockets: what carries a talk between machines."""
