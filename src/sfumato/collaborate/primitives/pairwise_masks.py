@@ -1,7 +1,7 @@
 """Masks that every two parties share and nobody else knows: added by one, taken away by the other, they cancel.
 
-Source: Bonawitz et al. 2017, section 4. Each pair agrees on a key by X25519; AES-256 in counter mode, keyed by the pair,
-the session and the round, stretches it to as many numbers modulo 2^64 as are needed.
+Source: Bonawitz et al. 2017, section 4. Each pair agrees on a key by X25519; AES-256 in counter mode, keyed by the
+pair, the session and the round, stretches it to as many numbers modulo 2^64 as are needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The sum of all parties' numbers, and nothing else about any of them: masks that cancel.
 
-Claim: whatever up to n - 2 of n semi-honest parties see together is as likely for every input of the others that has the
-same sum. Each masked vector is uniform modulo 2^64, given all others, but for their total.
+Claim: whatever up to n - 2 of n semi-honest parties see together is as likely for every input of the others that has
+the same sum. Each masked vector is uniform modulo 2^64, given all others, but for their total.
 
 Source: Bonawitz et al. 2017, section 4, without its part for parties that drop out: here such a party ends the session.
 003 section 5.4.2 sums along a ring, where the two neighbours of a party together learn its numbers (``ring_sum``).
