@@ -12,6 +12,7 @@ from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.ground.extras import extra
+from sfumato.group.lloyd import lloyd, nearest, weighted_step
 
 extra("sklearn.base", "mining on distributions")
 
@@ -41,7 +42,7 @@ class AggregateKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tried = [self._lloyd(points, weights, rng) for _ in range(self.n_init)]
         self.inertia_, centres = min(tried, key=lambda one: one[0])
         self.cluster_centers_ = centres * self.spans_ + self.lows_
-        self.labels_ = _nearest(points, centres)[0].reshape(X.shares.shape)
+        self.labels_ = nearest(points, centres)[0].reshape(X.shares.shape)
         self.n_features_in_ = len(X.channels)
         return self
 
@@ -51,7 +52,7 @@ class AggregateKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         given = np.asarray(X, np.float64)
         if given.ndim != 2 or given.shape[1] != self.n_features_in_:
             raise DataError(f"X must have {self.n_features_in_} columns; its shape is {given.shape}")
-        return _nearest((given - self.lows_) / self.spans_, (self.cluster_centers_ - self.lows_) / self.spans_)[0]
+        return nearest((given - self.lows_) / self.spans_, (self.cluster_centers_ - self.lows_) / self.spans_)[0]
 
     def _points(self, joint: JointDistribution) -> tuple[Reals, Reals]:
         """The middles of all cells, each range from 0 to 1, and their weights."""
@@ -68,23 +69,7 @@ class AggregateKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _lloyd(self, points: Reals, weights: Reals, rng: np.random.Generator) -> tuple[float, Reals]:
         centres = points[rng.choice(len(points), size=1, p=weights / weights.sum())]
         while len(centres) < self.n_clusters:  # k-means++: far cells are likely to be next
-            far = weights * _nearest(points, centres)[1]
+            far = weights * nearest(points, centres)[1]
             chance = far if far.sum() > 0 else weights
             centres = np.vstack([centres, points[rng.choice(len(points), p=chance / chance.sum())]])
-        labels = np.full(len(points), -1)
-        for _ in range(self.max_iter):
-            found, _apart = _nearest(points, centres)
-            if np.array_equal(found, labels):
-                break
-            labels = found
-            held = np.bincount(labels, weights=weights, minlength=self.n_clusters)
-            sums = np.stack([np.bincount(labels, weights * axis, self.n_clusters) for axis in points.T], axis=1)
-            centres = np.where(held[:, None] > 0, sums / np.maximum(held, 1e-300)[:, None], centres)
-        return float(weights @ _nearest(points, centres)[1]), centres
-
-
-def _nearest(points: Reals, centres: Reals) -> tuple[Whole, Reals]:
-    """The nearest centre of every point, and its squared distance."""
-    apart = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
-    nearest = apart.argmin(axis=1)
-    return nearest, apart[np.arange(len(points)), nearest]
+        return lloyd(weighted_step(points, weights), centres, most=self.max_iter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,27 +41,42 @@ class CountedBayes(Brief):
     @classmethod
     def learnt(cls, records: Records) -> CountedBayes:
         """From records with known classes."""
-        if not records.count or (records.codes < 0).any():
+        return cls.of_counts(records.attributes, bayes_counts(records))
+
+    @classmethod
+    def of_counts(cls, attributes: tuple[Attribute, ...], counts: Sequence[Whole]) -> CountedBayes:
+        """From counts as ``bayes_counts`` makes them; those of several sources may be added up."""
+        if not counts[0].sum():
             raise DataError("naive Bayes is learnt from records with a known class, at least one")
-        classes = len(records.classes)
-        counts = np.bincount(records.codes, minlength=classes) + 1.0
-        tables = []
-        for one, column in zip(records.attributes, records.columns, strict=True):
-            cells, width = _cells(one, column)
-            table = np.bincount(cells * classes + records.codes, minlength=width * classes).reshape(-1, classes) + 1.0
-            tables.append(np.log(table / table.sum(axis=0)))
-        return cls(attributes=records.attributes, prior=np.log(counts / counts.sum()), tables=tuple(tables))
+        prior, *tables = (one + 1.0 for one in counts)
+        return cls(
+            attributes=attributes,
+            prior=np.log(prior / prior.sum()),
+            tables=tuple(np.log(one / one.sum(axis=0)) for one in tables),
+        )
 
     def predicted(self, records: Records) -> Whole:
         """The most likely class of every record; a value that is not known tells nothing."""
         found = np.repeat(self.prior[None, :], records.count, axis=0)
         for one, column, table in zip(self.attributes, records.columns, self.tables, strict=True):
-            cells, width = _cells(one, column)
+            cells, width = bayes_cells(one, column)
             found += np.where((cells < width)[:, None], table[np.minimum(cells, width - 1)], 0.0)
         return np.asarray(found.argmax(axis=1))
 
 
-def _cells(attribute: Attribute, column: NDArray[np.float64]) -> tuple[Whole, int]:
+def bayes_counts(records: Records) -> list[Whole]:
+    """Records by class; then for each attribute records by value and class. All that naive Bayes is learnt from."""
+    if (records.codes < 0).any():
+        raise DataError("naive Bayes is learnt from records with a known class, at least one")
+    classes = len(records.classes)
+    found = [np.bincount(records.codes, minlength=classes)]
+    for one, column in zip(records.attributes, records.columns, strict=True):
+        cells, width = bayes_cells(one, column)
+        found.append(np.bincount(cells * classes + records.codes, minlength=width * classes).reshape(-1, classes))
+    return found
+
+
+def bayes_cells(attribute: Attribute, column: NDArray[np.float64]) -> tuple[Whole, int]:
     """The cell of every value, and how many cells there are; an unknown value has the cell after the last."""
     domain = attribute.domain
     if isinstance(domain, Categories):

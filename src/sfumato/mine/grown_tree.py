@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.mine.edge_labels import Label
-from sfumato.mine.records import Records
+from sfumato.mine.edge_labels import Attribute, Label
 from sfumato.mine.tree_document import TreeDocument
 
 Whole = NDArray[np.int64]
+
+
+class Shaped(Protocol):
+    """Whatever says which columns a tree is of."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The columns."""
+
+    @property
+    def target(self) -> str:
+        """The name of the class column."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes."""
 
 
 class GrownTree:
@@ -50,7 +66,7 @@ class GrownTree:
                 node = self.parent[node]
         return self.domains[attribute]
 
-    def document(self, records: Records) -> TreeDocument:
+    def document(self, records: Shaped) -> TreeDocument:
         """The tree as a document, without nodes that were cut off; nodes level by level."""
         kids: list[list[int]] = [[] for _ in self.parent]
         for node, above in enumerate(self.parent):

@@ -12,10 +12,11 @@ from sfumato.describe.domains import Categories, Numbers
 from sfumato.describe.rounding import roundest
 from sfumato.ground.arguments import at_least, between, one_of
 from sfumato.ground.errors import DataError, Infeasible
-from sfumato.mine.edge_labels import Label, Spans, grid_cells, grid_cut, largest_below
+from sfumato.mine.edge_labels import Label, Spans, grid_cut
 from sfumato.mine.grown_tree import GrownTree
 from sfumato.mine.leaf_privacy import Leaves, TreeRequirement
 from sfumato.mine.level_splits import Gains, Level, Passing, Whole, category_gains, number_gains, value_gains
+from sfumato.mine.node_rows import NodeRows, Parting, RecordRows, sides
 from sfumato.mine.pessimistic import collapsed
 from sfumato.mine.records import Records
 from sfumato.mine.tree_checks import MOST_TREE_DEPTH
@@ -69,18 +70,18 @@ class TreeLearner:
 
     def __call__(self, records: Records) -> TreeDocument:
         """Grow a tree, and prune it."""
-        if not records.count or (records.codes < 0).any():
-            raise DataError("a tree is learnt from records with a known class, at least one")
-        if any(bool((column < 0).any()) for one, column in _categories(records) if len(one.values)):
-            raise DataError("a tree is learnt from values of the domain; some records have others")
-        growing = _Growing(self, records)
+        return self.over(RecordRows(records))
+
+    def over(self, rows: NodeRows) -> TreeDocument:
+        """The same from any source of counts."""
+        growing = _Growing(self, rows)
         if self.within is not None and not growing.passing(growing.grown.counts[0][None, :])[0]:
             raise Infeasible(f"the records as one leaf do not meet {self.within.name}, so no tree can; ask for less")
-        for depth in range(self.max_depth):
-            if not growing.level(depth):
+        for _ in range(self.max_depth):
+            if not growing.level():
                 break
         whole = growing.grown
-        return (whole if self.confidence is None else collapsed(whole, self.confidence)).document(records)
+        return (whole if self.confidence is None else collapsed(whole, self.confidence)).document(rows)
 
 
 def learnt_tree(records: Records, **options: Any) -> TreeDocument:
@@ -88,33 +89,18 @@ def learnt_tree(records: Records, **options: Any) -> TreeDocument:
     return TreeLearner(**options)(records)
 
 
-def _categories(records: Records) -> list[tuple[Categories, NDArray[Any]]]:
-    pairs = zip(records.attributes, records.columns, strict=True)
-    return [(one.domain, column) for one, column in pairs if isinstance(one.domain, Categories)]
-
-
 class _Growing:
-    """Rows of the open nodes, sorted by node, and for each numeric attribute also by its rank."""
+    """A tree that grows by what its source tells of the open nodes."""
 
-    def __init__(self, how: TreeLearner, records: Records) -> None:
-        self.how, self.records = how, records
-        self.kind = records.codes.astype(np.int64)
-        self.bits = _bits(records.count)
-        self.codes, self.values, self.below = [], [], []
-        for one, column in zip(records.attributes, records.columns, strict=True):
-            codes, values = _ranked(one.domain, column)
-            self.codes.append(codes)
-            self.values.append(values)
-            self.below.append(largest_below(one.domain, column) if isinstance(one.domain, Numbers) else 0.0)
-        self.numeric = [one.numeric for one in records.attributes]
+    def __init__(self, how: TreeLearner, rows: NodeRows) -> None:
+        self.how, self.rows = how, rows
+        counts = rows.total()
+        if not counts.sum():
+            raise DataError("a tree is learnt from records with a known class, at least one")
+        self.bits = _bits(int(counts.sum()))
+        self.numeric = [one.numeric for one in rows.attributes]
         self.binary = [how.categories == "one" or one for one in self.numeric]
-        counts = np.bincount(self.kind, minlength=len(records.classes))
-        self.grown = GrownTree(counts, [one.whole for one in records.attributes])
-        self.node = np.zeros(records.count, np.int64)
-        self.rows = np.arange(records.count)
-        self.orders = {
-            place: np.argsort(self.codes[place], kind="stable") for place, yes in enumerate(self.numeric) if yes
-        }
+        self.grown = GrownTree(counts, [one.whole for one in rows.attributes])
 
     def passing(self, counts: Whole) -> NDArray[np.bool_]:
         """Which counts meet what every node must."""
@@ -124,14 +110,14 @@ class _Growing:
             else self.how.within.passes(Leaves.of_counts(counts))
         )
 
-    def level(self, depth: int) -> bool:
+    def level(self) -> bool:
         """Split the open nodes; tells whether any was."""
         counts = np.array([self.grown.counts[node] for node in self.grown.open], np.int64)
         if not len(counts):
             return False
         passing: Passing | None = None if self.how.within is None else self.passing
         level = Level(counts=counts, bits=self.bits, least=self.how.min_leaf, passing=passing)
-        found = [self._gains(level, place) for place in range(len(self.codes))]
+        found = [self._gains(level, place) for place in range(len(self.numeric))]
         if not found:
             return False
         chosen = self._chosen(level, found)
@@ -139,16 +125,13 @@ class _Growing:
         return bool((chosen >= 0).any())
 
     def _gains(self, level: Level, place: int) -> Gains:
+        node, code, kind = self.rows.listed(place)
         if self.numeric[place]:
-            rows = self.orders[place]
-            codes = self.codes[place][rows]
-            return number_gains(
-                level, self.node[rows], codes, self.kind[rows], penalty=self.how.criterion == "gain-ratio"
-            )
-        rows, width = self.rows, len(self.values[place])
+            return number_gains(level, node, code, kind, penalty=self.how.criterion == "gain-ratio")
+        width = len(self.rows.marks[place])
         if self.binary[place]:
-            return value_gains(level, self.node[rows], self.codes[place][rows], self.kind[rows], width)
-        found = category_gains(level, self.node[rows], self.codes[place][rows], self.kind[rows], width)
+            return value_gains(level, node, code, kind, width)
+        found = category_gains(level, node, code, kind, width)
         used = np.array([place in self.grown.used[node] for node in self.grown.open], np.bool_)
         found.gain[used] = -np.inf
         return found
@@ -170,45 +153,37 @@ class _Growing:
         return np.where(good.any(axis=0), best, -1)
 
     def _split(self, chosen: Whole, found: list[Gains]) -> None:
-        """Make the children, send the rows to them, and forget the rows of leaves."""
-        place_of = np.full(len(self.node), -1, np.int64)
+        """Make the children, and send the records to them."""
         opened: list[int] = []
-        for place in sorted(set(chosen[chosen >= 0].tolist())):
-            some = np.flatnonzero(chosen == place)
-            rows = self.rows[np.isin(self.node[self.rows], some)]
-            side = self._sides(place, rows, found[place])
-            self._part(place, some, rows, side, found[place], place_of, opened)
-        self.node, self.grown.open = place_of, opened
-        self._sorted()
+        places = sorted(set(chosen[chosen >= 0].tolist()))
+        partings = [self._part(place, np.flatnonzero(chosen == place), found[place], opened) for place in places]
+        self.grown.open = opened
+        self.rows.move(partings)
 
-    def _sides(self, place: int, rows: Whole, gains: Gains) -> Whole:
-        codes = self.codes[place][rows]
-        if not self.binary[place]:
-            return codes
-        cut = gains.cut[self.node[rows]]
-        return np.asarray(codes > cut if self.numeric[place] else codes == cut, np.int64)
-
-    def _part(
-        self, place: int, some: Whole, rows: Whole, side: Whole, gains: Gains, place_of: Whole, opened: list[int]
-    ) -> None:
+    def _part(self, place: int, some: Whole, gains: Gains, opened: list[int]) -> Parting:
         """Count the parts of the nodes that an attribute splits, make them nodes, and open them."""
-        width = 2 if self.binary[place] else len(self.values[place])
-        classes = len(self.records.classes)
+        width = 2 if self.binary[place] else len(self.rows.marks[place])
+        classes = len(self.rows.classes)
+        node, code, kind = self.rows.listed(place)
         slot = np.full(len(self.grown.open), -1, np.int64)
         slot[some] = np.arange(len(some))
-        keys = slot[self.node[rows]] * width + side
-        held, inverse = np.unique(keys, return_inverse=True)
-        counts = np.bincount(inverse * classes + self.kind[rows], minlength=len(held) * classes).reshape(-1, classes)
+        here = slot[node] >= 0
+        node, code, kind = node[here], code[here], kind[here]
+        side = sides(gains.cut[node], code, numeric=self.numeric[place]) if self.binary[place] else code
+        held, inverse = np.unique(slot[node] * width + side, return_inverse=True)
+        counts = np.bincount(inverse * classes + kind, minlength=len(held) * classes).reshape(-1, classes)
         sizes = counts.sum(axis=1)
         first = np.searchsorted(held, np.arange(len(some) + 1) * width)
+        goes = np.full(len(some) * width, -1, np.int64)
         for n, open_place in enumerate(some.tolist()):
             parts = range(int(first[n]), int(first[n + 1]))
             labels = self._labels(place, open_place, [int(held[p]) % width for p in parts], sizes[list(parts)], gains)
             new = self.grown.split(self.grown.open[open_place], place, labels, [counts[p] for p in parts])
-            for part, child in zip(parts, new, strict=True):
-                held[part] = len(opened)
-                opened.append(child)
-        place_of[rows] = held[inverse]
+            goes[held[parts.start : parts.stop]] = len(opened) + np.arange(len(parts))
+            opened += new
+        cut = gains.cut[some] if self.binary[place] else None
+        goes = goes.reshape(len(some), width)
+        return Parting(place=place, nodes=some, cut=cut, numeric=self.numeric[place], goes=goes)
 
     def _labels(self, place: int, node: int, sides: list[int], sizes: Whole, gains: Gains) -> list[Label]:
         held = self.grown.held(self.grown.open[node], place)
@@ -219,35 +194,17 @@ class _Growing:
         if not self.numeric[place]:
             one = int(gains.cut[node])
             return [tuple(code for code in held if isinstance(code, int) and code != one), (one,)]
-        lower, upper = (float(self.values[place][rank]) for rank in (gains.cut[node], gains.above[node]))
-        cut = _threshold(self.records.attributes[place].domain, lower, upper, self.below[place])
+        lower, upper = (float(self.rows.marks[place][rank]) for rank in (gains.cut[node], gains.above[node]))
+        cut = _threshold(self.rows.attributes[place].domain, lower, upper, self.rows.below[place])
         (low, high) = held[0]  # type: ignore[misc]
         spans: list[Spans] = [((low, cut),), ((cut, high),)]
         return list(spans)
-
-    def _sorted(self) -> None:
-        """Rows of open nodes by node; numeric orders keep theirs within a node."""
-        for place, rows in self.orders.items():
-            kept = rows[self.node[rows] >= 0]
-            self.orders[place] = kept[np.argsort(self.node[kept], kind="stable")]
-        kept = self.rows[self.node[self.rows] >= 0]
-        self.rows = kept[np.argsort(self.node[kept], kind="stable")]
 
 
 def _bits(rows: int) -> NDArray[np.float64]:
     found = np.arange(rows + 1, dtype=np.float64)
     found[1:] *= np.log2(found[1:])
     return found
-
-
-def _ranked(domain: Categories | Numbers, column: NDArray[Any]) -> tuple[Whole, NDArray[Any]]:
-    """Codes in order of size, and what they stand for: values, numbers, or cells of the grid."""
-    if isinstance(domain, Categories):
-        return column.astype(np.int64), np.arange(len(domain.values))
-    if not bool(((column >= domain.low) & (column <= domain.high)).all()):
-        raise DataError("a tree is learnt from numbers of the domain; some records have others")
-    values, codes = np.unique(grid_cells(domain, column), return_inverse=True)
-    return codes.astype(np.int64), values
 
 
 def _threshold(domain: Categories | Numbers, low: float, high: float, below: float) -> float:

@@ -1,0 +1,35 @@
+"""One decision tree of all parties' records: C4.5 asks for counts, and the parties add theirs up."""
+
+from __future__ import annotations
+
+from sfumato.collaborate.leakage import Leakage, Told
+from sfumato.collaborate.primitives import secure_sum
+from sfumato.collaborate.summed_cuts import SummedNumbers, SummedSource
+from sfumato.mine.node_rows import CountedRows
+from sfumato.mine.record_cuts import record_cuts
+from sfumato.mine.records import Records
+from sfumato.mine.tree_document import TreeDocument
+from sfumato.mine.tree_learning import TreeLearner
+
+LEAKAGE = Leakage(
+    protocol="decision tree",
+    result=(Told(to="everybody", what="the tree with the class counts of its leaves"),),
+    beyond=(
+        Told(to="everybody", what="for every node that was open, the class counts of every value of every column"),
+        Told(to="everybody", what="the nodes that were grown and pruned again, with their counts"),
+    ),
+    withstands=secure_sum.LEAKAGE.withstands,
+    limits="small counts in the tree or on the way to it, which may be about one person: a joint result is not private "
+    "by itself",
+)
+
+
+def joint_tree(sums: SummedNumbers, records: Records, learner: TreeLearner) -> TreeDocument:
+    """The tree that the learner would learn from all parties' records in one table; numbers by their declared grid.
+
+    Claim: equal to the tree of the union of all records, and the same at every party.
+    """
+    source = SummedSource(sums, record_cuts(records))
+    return learner.over(
+        CountedRows(source, attributes=records.attributes, target=records.target, classes=records.classes)
+    )

@@ -1,0 +1,99 @@
+"""The union of the parties' sets; nobody learns who brought an item.
+
+Claim: among semi-honest parties that do not work together, each learns the union, and beyond it what `LEAKAGE` tells.
+How: items become points of ristretto255. Each party's points go round, and every party multiplies them by a secret
+    scalar of its own and shuffles them. The order of scalars does not matter, so equal items are equal in the end, and
+    are kept once. Then every party takes its scalar away in turn. Fake points fill each party's list up to a power of
+    two; they are points that no text is written as, so they drop out at the end.
+Source: Kantarcioglu and Clifton 2004, section 4.1 (union of locally large itemsets); 003 section 5.6 with errata 9: the
+    group is ristretto255, not plain modular exponentiation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.collaborate.exchange import Exchange, Seat, Talk, to_all
+from sfumato.collaborate.leakage import Leakage, Told
+from sfumato.collaborate.primitives.embedded_points import POINT, embedded, raised, read_texts, split_points
+from sfumato.ground.errors import ParameterError
+from sfumato.ground.extras import extra
+from sfumato.ground.secret_key import fresh_key
+
+LEAKAGE = Leakage(
+    protocol="secure union",
+    result=(Told(to="everybody", what="which items at least one party has"),),
+    beyond=(
+        Told(to="everybody", what="the number of items of each party, rounded up to a power of two"),
+        Told(to="the first party", what="how many items several parties have in common, but not which"),
+    ),
+    withstands="no two parties: neighbours in the ring that work together can follow an item to its owner",
+    limits="guessing the owner from the union itself, as with three parties where two items are your own",
+)
+
+
+def secure_union(seat: Seat, items: Sequence[bytes]) -> Talk[list[bytes]]:
+    """The distinct items of all parties, in order; duplicates of one's own are taken once. Needs two parties or more.
+
+    With two parties everybody knows whose items the others are.
+    """
+    if seat.count < 2:
+        raise ParameterError("a union needs two parties or more")
+    scalar = extra("rbcl", "encrypting items").crypto_core_ristretto255_scalar_random()
+    own = [point for item in sorted(set(items)) for point in embedded(item)]
+    size = 1 << max(len(own) - 1, 0).bit_length()
+    own += [extra("rbcl", "fake items").crypto_core_ristretto255_random() for _ in range(size - len(own))]
+    told = yield to_all(seat, "union/size", size.to_bytes(8, "big"))
+    sizes = {seat.me: size, **{peer: int.from_bytes(content, "big") for peer, content in told.items()}}
+    whole = yield from _encrypted(seat, scalar, own, sizes)
+    return read_texts((yield from _opened(seat, scalar, whole)))
+
+
+def _encrypted(seat: Seat, scalar: bytes, own: list[bytes], sizes: dict[int, int]) -> Talk[list[bytes] | None]:
+    """Everybody's points under all scalars, with the first party; duplicates are gone there."""
+    after, before = (seat.me + 1) % seat.count, (seat.me - 1) % seat.count
+    held = _shuffled(raised(own, scalar))
+    for hop in range(1, seat.count):
+        owner = (seat.me - hop) % seat.count
+        came = yield Exchange(
+            label=f"union/encrypt {hop}",
+            send={after: b"".join(held)},
+            expect={before: POINT * sizes[owner]},
+        )
+        held = _shuffled(raised(split_points(came[before]), scalar))
+    owners = {one: (one + 1) % seat.count for one in range(seat.count)}
+    if seat.me:
+        yield Exchange(label="union/gather", send={0: b"".join(held)})
+        return None
+    lengths = {one: POINT * sizes[owners[one]] for one in seat.others}
+    came = yield Exchange(label="union/gather", expect=lengths)
+    every = {*held, *(point for content in came.values() for point in split_points(content))}
+    return _shuffled(sorted(every))
+
+
+def _opened(seat: Seat, scalar: bytes, whole: list[bytes] | None) -> Talk[list[bytes]]:
+    """Every party takes its scalar away in turn; the last one tells all."""
+    inverse = extra("rbcl", "encrypting items").crypto_core_ristretto255_scalar_invert(scalar)
+    after, before, last = (seat.me + 1) % seat.count, (seat.me - 1) % seat.count, seat.count - 1
+    if whole is None:
+        length = yield Exchange(label="union/count", expect={before: 8})
+        count = int.from_bytes(length[before], "big")
+        came = yield Exchange(label="union/open", expect={before: POINT * count})
+        whole = split_points(came[before])
+    found = _shuffled(raised(whole, inverse))
+    content, number = b"".join(found), len(found).to_bytes(8, "big")
+    if seat.me != last:
+        yield Exchange(label="union/count", send={after: number})
+        yield Exchange(label="union/open", send={after: content})
+        told = yield Exchange(label="union/told", expect={last: len(content)})
+        return split_points(told[last])
+    yield Exchange(label="union/told", send=dict.fromkeys(seat.others, content))
+    return found
+
+
+def _shuffled(points: list[bytes]) -> list[bytes]:
+    """The points in an order that nobody can guess: sorted by fresh random keys."""
+    keys = np.frombuffer(fresh_key(16 * len(points)), "S16") if points else np.empty(0, "S16")
+    return [points[place] for place in np.argsort(keys, kind="stable").tolist()]
