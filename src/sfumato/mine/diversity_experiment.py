@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -108,7 +109,7 @@ def diversity_study(
     runs = list(trials.runs(records))
     for done, (seed, train, test) in enumerate(runs, 1):
         for many in trials.sources:
-            parts = dealt(train, many, seed)
+            parts = [_Source(one) for one in dealt(train, many, seed)]
             for requirement in requirements:
                 for method in methods:
                     given = [
@@ -120,23 +121,34 @@ def diversity_study(
     return tuple(_point(data, key, values) for key, values in found.items())
 
 
+class _Source:
+    """One source's records, and the tree that it would publish without a requirement, which is learnt once."""
+
+    def __init__(self, records: Records) -> None:
+        self.records = records
+
+    @cached_property
+    def tree(self) -> TreeDocument:
+        return TreeLearner()(self.records)
+
+
 def _given(
-    part: Records, asked: Diversity, method: Method, quasi: Sequence[str] | None, seed: int, seconds: float
+    part: _Source, asked: Diversity, method: Method, quasi: Sequence[str] | None, seed: int, seconds: float
 ) -> _Given | None:
     """What a source publishes under a requirement, as a learner reads it; None where nothing meets it."""
     try:
         if method in ("ATP", "LDM"):
             return _of_tree(_tree(part, asked, method), Chance(seed=seed))
-        shown = part if quasi is None else part.keep(quasi)
+        shown = part.records if quasi is None else part.records.keep(quasi)
         return _of_table(_table(shown, asked, method, Chance(seed=seed), seconds))
     except Infeasible:
         return None
 
 
-def _tree(part: Records, asked: Diversity, method: Method) -> TreeDocument:
+def _tree(part: _Source, asked: Diversity, method: Method) -> TreeDocument:
     if method == "ATP":
-        return anonymized(TreeLearner()(part), asked.of_trees, keep_root=True).tree
-    return TreeLearner(criterion="gain", within=asked.of_trees)(part)
+        return anonymized(part.tree, asked.of_trees, keep_root=True).tree
+    return TreeLearner(criterion="gain", within=asked.of_trees)(part.records)
 
 
 def _table(part: Records, asked: Diversity, method: Method, chance: Chance, seconds: float) -> AnonymizedData:

@@ -1,0 +1,99 @@
+"""Association rules of all parties' transactions: a set that is frequent overall is frequent at one party at least.
+
+Level by level, the parties make the union of the sets that are frequent at some of them, and sum their supports. Nobody
+learns at whom a set is frequent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.collaborate.leakage import Leakage, Told
+from sfumato.collaborate.primitives import secure_sum, secure_union
+from sfumato.collaborate.summed_cuts import SummedNumbers
+from sfumato.ground.errors import DataError, SessionError
+from sfumato.group.counted_itemsets import SetBits, Sets, counted_itemsets
+from sfumato.group.frequent_itemsets import FrequentItemsets, frequent_itemsets, least_rows
+from sfumato.group.transactions import Transactions
+from sfumato.mine.association_rules import Rules, association_rules
+
+LEAKAGE = Leakage(
+    protocol="association rules",
+    result=(Told(to="everybody", what="the frequent sets with their supports, and the rules that follow"),),
+    beyond=(
+        Told(to="everybody", what="the number of records of all parties together"),
+        Told(to="everybody", what="which sets are frequent at some party though not overall, with their supports"),
+        *secure_union.LEAKAGE.beyond,
+    ),
+    withstands=f"for unions, {secure_union.LEAKAGE.withstands}; for supports, {secure_sum.LEAKAGE.withstands}",
+    limits="supports of few people: a joint result is not private by itself",
+)
+
+
+def joint_rules(
+    sums: SummedNumbers, own: Transactions, *, min_support: float, min_confidence: float, longest: int
+) -> Rules:
+    """The rules of all parties' transactions together.
+
+    Claim: the frequent sets, supports and rules of the union of all transactions, the same at every party.
+    Source: Kantarcioglu and Clifton 2004, after Cheung et al. 1996 (FDM).
+    """
+    return association_rules(joint_itemsets(sums, own, min_support=min_support, longest=longest), min_confidence)
+
+
+def joint_itemsets(sums: SummedNumbers, own: Transactions, *, min_support: float, longest: int) -> FrequentItemsets:
+    """The frequent sets of all parties' transactions together."""
+    rows = int(sums(np.array([own.rows]))[0])
+    if not rows:
+        raise DataError("no party has a transaction; rules need some")
+    least = least_rows(min_support, rows)
+    local = frequent_itemsets(own, least_rows(min_support, own.rows), longest=longest) if own.rows else None
+    labels = _frequent_items(sums, own, local, least)
+    bits, place = SetBits(own, labels), {label: code for code, label in enumerate(labels)}
+    sets: Sets = [(code,) for code in range(len(labels))]
+    levels = [(sets, sums(bits.supports(sets)))]
+    while sets and len(levels) < longest:
+        offered = _local_sets(local, len(levels), place, set(sets))
+        found = _union(sums, offered, len(labels))
+        counts = sums(bits.supports(found))
+        kept = np.flatnonzero(counts >= least)
+        sets = [found[n] for n in kept]
+        levels.append((sets, counts[kept]))
+    return counted_itemsets(rows=rows, support=least, labels=labels, levels=levels)
+
+
+def _frequent_items(
+    sums: SummedNumbers, own: Transactions, local: FrequentItemsets | None, least: int
+) -> tuple[str, ...]:
+    """The frequent items of all parties, in the order of their labels."""
+    singles = local.levels[0].sets[:, 0].tolist() if local is not None and local.levels else []
+    offered = [own.labels[code].encode() for code in singles]
+    conversation = sums.conversation
+    every = [one.decode() for one in conversation.run(secure_union.secure_union(conversation.seat, offered))]
+    counts = sums(SetBits(own, every).supports([(code,) for code in range(len(every))]))
+    return tuple(label for label, count in zip(every, counts.tolist(), strict=True) if count >= least)
+
+
+def _local_sets(
+    local: FrequentItemsets | None, size: int, place: dict[str, int], frequent: set[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """This party's frequent sets of one item more than ``size`` whose every part is frequent overall."""
+    if local is None or len(local.levels) <= size:
+        return []
+    moved = np.array([place.get(label, -1) for label in local.labels], np.int64)
+    codes = np.sort(moved[local.levels[size].sets], axis=1)
+    found = [tuple(one) for one in codes[(codes >= 0).all(axis=1)].tolist()]
+    return [one for one in found if all((*one[:n], *one[n + 1 :]) in frequent for n in range(len(one)))]
+
+
+def _union(sums: SummedNumbers, offered: Sequence[tuple[int, ...]], labels: int) -> list[tuple[int, ...]]:
+    """The sets that some party offers, by the numbers of their items."""
+    conversation = sums.conversation
+    told = [np.array(one, ">u4").tobytes() for one in offered]
+    every = conversation.run(secure_union.secure_union(conversation.seat, told))
+    found = [tuple(np.frombuffer(one, ">u4").tolist()) for one in every if len(one) % 4 == 0]
+    if len(found) < len(every) or any(max(one, default=0) >= labels for one in found):
+        raise SessionError("some party offered a set of items that are not frequent overall")
+    return found
