@@ -133,7 +133,7 @@ def predict(
 
 
 def experiment(
-    full: Annotated[bool, typer.Option("--full", help="Ten folds, five passes, 1 to 10 sources; takes hours.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Ten folds, 1 to 10 sources: about an hour.")] = False,
     data: Annotated[Path | None, typer.Option("--data", help="The folder that holds adult and uci.")] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="The page with tables and plots.")] = Path(
         "tree-experiment.html"

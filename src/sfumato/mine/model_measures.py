@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.ground.errors import ParameterError
 from sfumato.group.keys import distinct
 from sfumato.mine.records import Records
-from sfumato.mine.rule_document import rules_of
+from sfumato.mine.rule_document import last_asked
 from sfumato.mine.tree_document import TreeDocument
 
 
@@ -40,11 +40,12 @@ def path_match(one: TreeDocument, other: TreeDocument) -> float:
 
 
 def _paths(tree: TreeDocument) -> frozenset[Any]:
-    rules = rules_of(tree)
-    return frozenset(
-        frozenset((rules.attributes[place].name, _said(rules.attributes[place], label)) for place, label in one.items())
-        for one in rules.conditions
-    )
+    """The labels of all paths; each edge's label is spelt out once."""
+    said: list[Any] = [None]
+    for node, above in enumerate(tree.parent.tolist()[1:], start=1):
+        attribute = tree.attributes[int(tree.split[above])]
+        said.append((attribute.name, _said(attribute, tree.labels[node])))
+    return frozenset(frozenset(said[node] for node in path.values()) for path in last_asked(tree))
 
 
 def _said(attribute: Any, label: Any) -> Any:

@@ -107,17 +107,22 @@ class RuleDocument(Brief):
         return tuple(found)
 
 
+def last_asked(tree: TreeDocument) -> list[dict[int, int]]:
+    """For each leaf, in order, the attributes on its path, each with the last node whose label is about it."""
+    held: list[dict[int, int]] = []
+    for node, above in enumerate(tree.parent.tolist()):
+        held.append({} if above < 0 else {**held[above], int(tree.split[above]): node})
+    return [held[leaf] for leaf in tree.leaves.tolist()]
+
+
 def rules_of(tree: TreeDocument) -> RuleDocument:
     """The paths of a tree, leaf by leaf: for each attribute the most specific label on the path (definition 7)."""
-    held: list[dict[int, Label]] = []
-    for node, above in enumerate(tree.parent.tolist()):
-        held.append({} if above < 0 else {**held[above], int(tree.split[above]): tree.labels[node]})
     some = tree.leaves
     return RuleDocument(
         attributes=tree.attributes,
         target=tree.target,
         classes=tree.classes,
-        conditions=tuple(held[leaf] for leaf in some.tolist()),
+        conditions=tuple({place: tree.labels[node] for place, node in one.items()} for one in last_asked(tree)),
         says=tree.says[some],
         hit=tree.hit[some],
         miss=tree.miss[some],
