@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from sfumato.describe.domains import Categories
 from sfumato.ground.arguments import at_least
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError
-from sfumato.mine.edge_labels import Attribute, Label
+from sfumato.mine.edge_labels import Attribute, Label, label_text
 from sfumato.mine.records import Records
 from sfumato.mine.rule_document import RuleDocument, rule_of, rules_of
 from sfumato.mine.tree_learning import TreeLearner
@@ -85,6 +86,15 @@ def bayes_cells(attribute: Attribute, column: NDArray[np.float64]) -> tuple[Whol
     known = np.where(np.isnan(column), domain.low, column)
     cells = np.clip(np.floor((known - domain.low) / (domain.high - domain.low) * BINS), 0, BINS - 1)
     return np.where(np.isnan(column), BINS, cells).astype(np.int64), BINS
+
+
+def bayes_labels(attribute: Attribute) -> tuple[str, ...]:
+    """What the cells of an attribute are called: its values, or the parts of its range."""
+    domain = attribute.domain
+    if isinstance(domain, Categories):
+        return domain.values
+    edges = [float(domain.low + (domain.high - domain.low) * place / BINS) for place in range(BINS + 1)]
+    return tuple(label_text(attribute, (span,)).removeprefix(f"{attribute.name} in ") for span in pairwise(edges))
 
 
 def conjunctive_rule(records: Records, *, conditions: int = 4) -> RuleDocument:

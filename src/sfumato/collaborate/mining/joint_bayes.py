@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives import secure_sum
 from sfumato.collaborate.summed_cuts import SummedNumbers
-from sfumato.mine.counted_bayes import CountedBayes, Whole, bayes_counts
+from sfumato.mine.counted_bayes import CountedBayes, Whole, bayes_counts, bayes_labels
+from sfumato.mine.edge_labels import Attribute
 from sfumato.mine.records import Records
 
 LEAKAGE = Leakage(
@@ -32,3 +36,22 @@ def joint_bayes(sums: SummedNumbers, records: Records) -> CountedBayes:
     Claim: equal to the model of the union of all records, and the same at every party.
     """
     return CountedBayes.of_counts(records.attributes, joint_counts(sums, records))
+
+
+def bayes_document(
+    attributes: Sequence[Attribute], target: str, classes: Sequence[str], counts: Sequence[Whole]
+) -> dict[str, Any]:
+    """The counts of a model as JSON has them: by class, and by value and class of every column."""
+    tables = {}
+    for one, table in zip(attributes, counts[1:], strict=True):
+        tables[one.name] = dict(zip(bayes_labels(one), table.tolist(), strict=True))
+    return {"target": target, "classes": list(classes), "records": counts[0].tolist(), "columns": tables}
+
+
+def bayes_rows(document: Mapping[str, Any]) -> list[list[Any]]:
+    """The same as rows: column, value, and the records of each class."""
+    rows = [[document["target"], "", *document["records"]]]
+    return [
+        *rows,
+        *([name, label, *counts] for name, table in document["columns"].items() for label, counts in table.items()),
+    ]
