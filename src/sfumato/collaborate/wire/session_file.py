@@ -70,9 +70,12 @@ class Session:
     places: tuple[Place, ...]
     """The parties, in the order of their names."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """What the protocol is asked to do; public among the parties."""
+    """What the protocol is asked to do; public among the parties. Keys stand in alphabetical order, for everybody."""
     limits: Limits = field(default_factory=Limits)
     """How long parties wait."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", _sorted(self.parameters))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -181,6 +184,13 @@ def _table(tree: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
     except (TypeError, ValueError):
         raise PlanError(f"{where}: {key} may hold texts, finite numbers, true and false, lists and tables") from None
     return found
+
+
+def _sorted(value: Any) -> Any:
+    """Tables with their keys in order: their order in a file means nothing, and nobody can rely on it."""
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(one) for one in value] if isinstance(value, list) else value
 
 
 def _refuse_strange(where: str, tree: Mapping[str, Any], known: tuple[str, ...]) -> None:
