@@ -22,6 +22,7 @@ from sfumato.cli import (
     frontier,
     key,
     mine_rules,
+    party,
     profile,
     query,
     release,
@@ -98,6 +99,10 @@ trees = typer.Typer(
 for part in (tree.publish, tree.learn, tree.predict, tree.experiment):
     trees.command()(_interruptible(part))
 app.add_typer(trees, name="tree")
+parties = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Compute together without showing data.")
+for act in (party.init, party.card, party.show, party.run, party.demo):
+    parties.command()(_interruptible(act))
+app.add_typer(parties, name="party")
 
 
 def _version(value: bool) -> None:

@@ -1,0 +1,173 @@
+"""``sfumato party``: several organisations compute one result, and none of them shows its data."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.show import Json, say, say_json, table
+
+if TYPE_CHECKING:
+    from sfumato.workflow.party_demo import Seen
+    from sfumato.workflow.party_session import Asked, Taking
+
+SessionFile = Annotated[Path, typer.Argument(help="The session file, in TOML.", metavar="SESSION")]
+_MOST = 40
+"""So many rows of a result are printed."""
+
+
+def init(
+    name: Annotated[str, typer.Argument(help="What the party is called in sessions.")],
+    address: Annotated[
+        str, typer.Option("--address", help="Where the others reach this party: HOST:PORT.")
+    ] = "127.0.0.1:7400",
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder for NAME.key and NAME.card.")] = Path("."),
+    as_json: Json = False,
+) -> None:
+    """Make a party's key and certificate, and the card to hand to the others."""
+    from sfumato.collaborate.wire.party_cards import Address
+    from sfumato.collaborate.wire.party_keys import PartyKey
+
+    made = PartyKey.new(name, Address.parse(address, what="--address"))
+    key, card = made.write(output)
+    if as_json:
+        say_json({"key": str(key), "card": str(card), "fingerprint": made.card.fingerprint, "address": address})
+        return
+    say(f"{key} is the key of {name}: it stays here, readable by you only.")
+    say(f"{card} is the card, with the address {made.card.address}: hand it to the other parties.")
+    say(f"Its fingerprint, to be compared over the telephone: {made.card.fingerprint}")
+
+
+def card(path: Annotated[Path, typer.Argument(help="The card.")], as_json: Json = False) -> None:
+    """Show who a party's card is about, and the fingerprint to compare."""
+    from sfumato.collaborate.wire.party_cards import PartyCard
+
+    found = PartyCard.load(path)
+    until = f"{found.ends:%Y-%m-%d}"
+    if as_json:
+        shown = {"name": found.name, "address": str(found.address), "fingerprint": found.fingerprint, "until": until}
+        say_json(shown)
+        return
+    say(f"{found.name} at {found.address}, good until {until}")
+    say(found.fingerprint)
+
+
+def show(path: SessionFile, as_json: Json = False) -> None:
+    """Show what a session will tell whom; nobody is called."""
+    from sfumato.workflow.party_session import asked_by
+
+    asked = asked_by(path)
+    if as_json:
+        say_json(asked.to_json())
+        return
+    _show(asked)
+
+
+def run(
+    path: SessionFile,
+    name: Annotated[str, typer.Option("--as", help="Which of the parties you are.")],
+    data: Annotated[Path, typer.Option("--input", help="Your own data file; it stays here.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the result.")] = Path("joint"),
+    key: Annotated[Path | None, typer.Option("--key", help="Your key; beside your card by default.")] = None,
+    listen: Annotated[
+        str | None, typer.Option("--listen", help="Listen at HOST:PORT, where a router leads others.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="Keep every message in this file; it is private.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree without being asked, for services.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Take part in a session: show what will be told to whom, ask, run, and write the result or nothing."""
+    from sfumato.workflow.party_session import asked_by, run_party, take
+
+    asked = asked_by(path)
+    taking = take(asked, name, data, output, key=key, listen=listen, force=force, record=record)
+    if not as_json:
+        _show(asked)
+        say(f"You are {name}. You put in {taking.given}.")
+    _refuse_unapproved(yes=yes, as_json=as_json)
+    if not as_json:
+        say(f"Waiting for {_others(taking)} ...")
+    took = run_party(taking)
+    if as_json:
+        say_json({"output": str(output), **took.about, "result": took.result.document})
+        return
+    table(took.result.columns, took.result.rows[:_MOST])
+    more = f" The first {_MOST} of {len(took.result.rows):,} rows are shown." if len(took.result.rows) > _MOST else ""
+    about = took.about
+    say(f"{output}: the result.{more}")
+    say(f"{about['sent']:,} bytes sent, {about['received']:,} received, {about['rounds']} rounds.")
+
+
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where to put the parties' files.")] = Path(
+        "sfumato-parties"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Let three made-up hospitals count together, as three processes of this machine, and tell what each saw."""
+    from sfumato.workflow.party_demo import demonstrate
+
+    found = demonstrate(output)
+    if as_json:
+        say_json(found.to_json())
+        return
+    say(f"1  {', '.join(found.parties)}: three folders in {output}, each with a key, a card, and patients who do not")
+    say("   exist. All have the cards of the others, and the same session.toml.")
+    say(f"2  three processes ran `sfumato party run session.toml --as NAME --input patients.csv` ({found.seconds:.1f} s).")
+    for line in found.leakage:
+        say(f"   {line}")
+    for one in found.seen:
+        _show_seen(one, found.cells)
+    say(f"6  Added up in the clear, all three tables give the same counts: {'yes' if found.right else 'NO'}.")
+    say("   The masks differ in every run, and the sum does not: run it again.")
+    say("")
+    say("next:")
+    say("   sfumato party init NAME --address HOST:PORT     then read docs/guide/together.md")
+
+
+def _show_seen(one: Seen, cells: tuple[str, ...]) -> None:
+    rows = [[cell, *row] for cell, row in zip(cells, one.rows, strict=True)]
+    table(
+        [f"{one.number}  what {one.name} saw", "its own count", *(f"came from {name}" for name in one.peers), "the sum"],
+        rows,
+    )
+    say(f"   {one.messages} messages in all. What came is uniformly random to {one.name}, but for the sum.")
+
+
+def _show(asked: Asked) -> None:
+    session = asked.session
+    say(f"{asked.protocol.name}: {asked.protocol.about}")
+    table(
+        ["party", "address", "fingerprint of its card"],
+        [[one.card.name, one.address, one.card.fingerprint] for one in session.places],
+    )
+    leakage = asked.leakage
+    rows = [[one.to, one.what] for one in leakage.result]
+    rows += [[one.to, f"besides: {one.what}"] for one in leakage.beyond]
+    table(["who is told", "what"], rows)
+    say(f"It withstands: {leakage.withstands}.")
+    say(f"It does not protect against: {leakage.limits}.")
+    limits = session.limits
+    say(f"Everybody must come within {limits.join:g} s; a party that is silent for {limits.silence:g} s ends it.")
+    say(f"The terms, which must be the same for all: {session.digest}")
+
+
+def _others(taking: Taking) -> str:
+    return ", ".join(name for name in taking.asked.session.names if name != taking.name)
+
+
+def _refuse_unapproved(*, yes: bool, as_json: bool) -> None:
+    from sfumato.ground.errors import SessionError
+
+    if yes:
+        return
+    if as_json or not sys.stdin.isatty():
+        raise SessionError("nobody is here to agree to what will be told; say --yes if that is decided already")
+    if input("Take part on these terms? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise SessionError("you did not agree; nobody was called and nothing was sent")

@@ -1,0 +1,81 @@
+"""What a session can be asked to do: protocols by name, each with its form, its leakage and its program.
+
+A protocol is a `JointProtocol` in a module of its own; its place stands here, and it is loaded when a session names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.leakage import Leakage
+from sfumato.data.table import Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointResult:
+    """What a party has at the end of a session."""
+
+    document: Mapping[str, Any]
+    """The result, as JSON has it."""
+    columns: tuple[str, ...] = ()
+    """The columns of the result as a table, for people."""
+    rows: Sequence[Sequence[Any]] = ()
+    """Its rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointProtocol:
+    """A protocol that a session file can name.
+
+    Nothing is sent before ``prepare`` has accepted the party's own input, so nobody learns why one was refused.
+    """
+
+    name: str
+    """As the session file names it."""
+    about: str
+    """What comes out, as one sentence."""
+    least: int = 2
+    """With fewer parties it tells too much, and is refused."""
+    most: int | None = None
+    """With more parties it does not work."""
+    read: Callable[[Mapping[str, Any], Sequence[str]], Any]
+    """The parameters from what the session file says and the parties' names; bad ones are refused with their key."""
+    leakage: Callable[[Any, Sequence[str]], Leakage]
+    """What it tells whom, with these parameters and parties."""
+    prepare: Callable[[Any, Table], Any]
+    """A party's own input from its table, or a refusal that only this party reads."""
+    given: Callable[[Any, Any], str]
+    """In words, what of its own table a party puts in: parameters and prepared input to the end of a sentence."""
+    run: Callable[[Conversation, Any, Any], JointResult]
+    """Take part: conversation, parameters and prepared input to the result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointPlace:
+    """Where a protocol is found."""
+
+    version: int
+    """Parties must have the same; a change of messages or of meaning is a new version."""
+    place: str
+    """``module:name``."""
+
+
+PLACES: Mapping[str, JointPlace] = {
+    "counts": JointPlace(version=1, place="sfumato.collaborate.mining.summed_counts:COUNTS"),
+}
+"""Every protocol."""
+
+
+def joint_protocol(name: str) -> JointProtocol:
+    """The protocol of a name that `PLACES` has.
+
+    >>> joint_protocol("counts").least
+    3
+    """
+    module, _, attribute = PLACES[name].place.partition(":")
+    found: JointProtocol = getattr(import_module(module), attribute)
+    return found

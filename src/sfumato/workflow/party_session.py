@@ -1,0 +1,205 @@
+"""Taking part in a session: what is asked is shown, a party agrees, and writes the result or nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sfumato.bundle.bundle_files import MANIFEST, refuse_file, sha256
+from sfumato.bundle.manifest import dump, seal
+from sfumato.bundle.staging import refuse_existing, staged, write_whole
+from sfumato.collaborate.joint_protocols import PLACES, JointProtocol, JointResult, joint_protocol
+from sfumato.collaborate.leakage import Leakage
+from sfumato.collaborate.transcript import Transcript
+from sfumato.collaborate.wire.network import NetworkConversation
+from sfumato.collaborate.wire.party_cards import Address
+from sfumato.collaborate.wire.party_keys import refuse_key
+from sfumato.collaborate.wire.session_file import Session
+from sfumato.ground.errors import ParameterError, PlanError, SessionError
+from sfumato.version import __version__
+from sfumato.workflow.loading import read_file
+
+RESULT = "result.json"
+SESSION = "session.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A session file, understood."""
+
+    session: Session
+    """Who takes part, and on which terms."""
+    protocol: JointProtocol
+    """What they do."""
+    parameters: Any
+    """As the protocol reads them."""
+
+    @cached_property
+    def leakage(self) -> Leakage:
+        """What will be told to whom."""
+        return self.protocol.leakage(self.parameters, self.session.names)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        places = self.session.places
+        return {
+            "protocol": self.protocol.name,
+            "about": self.protocol.about,
+            "terms": self.session.digest,
+            "parties": {
+                one.card.name: {"address": str(one.address), "fingerprint": one.card.fingerprint} for one in places
+            },
+            "parameters": self.session.parameters,
+            "leakage": asdict(self.leakage),
+            "limits": asdict(self.session.limits),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taking:
+    """A party that is about to take part: everything of its own is read and checked, and nothing is sent yet."""
+
+    asked: Asked
+    """The session."""
+    me: int
+    """The party's number."""
+    own: Any
+    """Its prepared input."""
+    key: Path
+    """The file of its key."""
+    output: Path
+    """Where the result goes."""
+    listen: Address | None = None
+    """Where it listens, if not where the others reach it."""
+    force: bool = False
+    """Whether an existing result is replaced."""
+    record: Path | None = None
+    """Where all messages go, if anywhere."""
+
+    @property
+    def name(self) -> str:
+        """The party's name."""
+        return self.asked.session.names[self.me]
+
+    @property
+    def given(self) -> str:
+        """In words, what the party puts in."""
+        return self.asked.protocol.given(self.asked.parameters, self.own)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Took:
+    """What a party has after a session."""
+
+    result: JointResult
+    """What came out."""
+    about: Mapping[str, Any]
+    """The session, as its file in the folder says."""
+
+
+def asked_by(path: Path) -> Asked:
+    """A session file with its protocol."""
+    session = Session.load(path, versions={name: one.version for name, one in PLACES.items()})
+    protocol = joint_protocol(session.protocol)
+    count = len(session.places)
+    if count < protocol.least or count > (protocol.most or count):
+        most = "" if protocol.most is None else f" and at most {protocol.most}"
+        raise PlanError(f"{path}: {protocol.name} needs at least {protocol.least}{most} parties, not {count}")
+    try:
+        parameters = protocol.read(session.parameters, session.names)
+    except ParameterError as error:
+        raise PlanError(f"{path}: {error}") from None
+    return Asked(session=session, protocol=protocol, parameters=parameters)
+
+
+def take(
+    asked: Asked,
+    name: str,
+    data: Path,
+    output: Path,
+    *,
+    key: Path | None = None,
+    listen: str | None = None,
+    force: bool = False,
+    record: Path | None = None,
+) -> Taking:
+    """Make ready to take part; whatever is wrong on this side is refused here, before anybody is called."""
+    me = asked.session.number(name)
+    place = asked.session.places[me]
+    refuse_key(key or place.key, place.card)
+    refuse_existing(output, force=force)
+    if record is not None:
+        refuse_file(record, force=force, sources=(data,))
+    return Taking(
+        asked=asked,
+        me=me,
+        own=asked.protocol.prepare(asked.parameters, read_file(data)),
+        key=key or place.key,
+        output=output,
+        listen=None if listen is None else Address.parse(listen, what="--listen"),
+        force=force,
+        record=record,
+    )
+
+
+def run_party(taking: Taking) -> Took:
+    """Take part; when everybody has a result, write it. A session that fails leaves nothing."""
+    asked, notes = taking.asked, Transcript()
+    try:
+        with NetworkConversation(
+            asked.session,
+            taking.me,
+            taking.key,
+            listen=taking.listen,
+            transcript=None if taking.record is None else notes,
+        ) as conversation:
+            result = asked.protocol.run(conversation, asked.parameters, taking.own)
+            conversation.finish()
+    except SessionError as error:
+        raise SessionError(f"{error}; nothing was written, and the session can be run again") from error
+    meter = conversation.meter
+    about = {
+        "sfumato": __version__,
+        "me": taking.name,
+        "run": conversation.seat.session.hex(),
+        **asked.to_json(),
+        "sent": meter.sent,
+        "received": meter.received,
+        "rounds": meter.rounds,
+    }
+    if taking.record is not None:
+        write_whole(taking.record, _recorded(notes, asked.session.names))
+    write_result(taking.output, result, about, force=taking.force)
+    return Took(result=result, about=about)
+
+
+def write_result(folder: Path, result: JointResult, about: Mapping[str, Any], *, force: bool) -> None:
+    """Write a folder with the result and what the session was: all of it or nothing."""
+    with staged(folder, force=force) as place:
+        for name, content in ((RESULT, result.document), (SESSION, about)):
+            (place / name).write_text(dump(content), encoding="utf-8")
+        named = {
+            "data": {"file": RESULT, "sha256": sha256(place / RESULT)},
+            "session": {"file": SESSION, "sha256": sha256(place / SESSION)},
+        }
+        (place / MANIFEST).write_text(dump(seal({"sfumato": "joint result", **named})), encoding="utf-8")
+
+
+def _recorded(notes: Transcript, names: tuple[str, ...]) -> str:
+    """One JSON object a line for every message that this party sent or received."""
+    lines = [
+        {
+            "sent": one.sent,
+            "peer": names[one.peer],
+            "label": one.label,
+            "bytes": len(one.content),
+            "content": base64.b64encode(one.content).decode(),
+        }
+        for one in notes.messages
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
