@@ -119,7 +119,9 @@ def demo(
         return
     say(f"1  {', '.join(found.parties)}: three folders in {output}, each with a key, a card, and patients who do not")
     say("   exist. All have the cards of the others, and the same session.toml.")
-    say(f"2  three processes ran `sfumato party run session.toml --as NAME --input patients.csv` ({found.seconds:.1f} s).")
+    say(
+        f"2  three processes ran `sfumato party run session.toml --as NAME --input patients.csv` ({found.seconds:.1f} s)."
+    )
     for line in found.leakage:
         say(f"   {line}")
     for one in found.seen:
@@ -134,7 +136,12 @@ def demo(
 def _show_seen(one: Seen, cells: tuple[str, ...]) -> None:
     rows = [[cell, *row] for cell, row in zip(cells, one.rows, strict=True)]
     table(
-        [f"{one.number}  what {one.name} saw", "its own count", *(f"came from {name}" for name in one.peers), "the sum"],
+        [
+            f"{one.number}  what {one.name} saw",
+            "its own count",
+            *(f"came from {name}" for name in one.peers),
+            "the sum",
+        ],
         rows,
     )
     say(f"   {one.messages} messages in all. What came is uniformly random to {one.name}, but for the sum.")

@@ -66,6 +66,10 @@ class JointPlace:
 
 PLACES: Mapping[str, JointPlace] = {
     "counts": JointPlace(version=1, place="sfumato.collaborate.mining.summed_counts:COUNTS"),
+    "rules": JointPlace(version=1, place="sfumato.collaborate.mining.rule_protocol:RULES"),
+    "naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:BAYES"),
+    "tree": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:TREE"),
+    "k-means": JointPlace(version=1, place="sfumato.collaborate.mining.cluster_protocol:MEANS"),
 }
 """Every protocol."""
 

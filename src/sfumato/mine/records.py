@@ -133,6 +133,12 @@ def read_like(
     return Records(attributes=tuple(attributes), columns=found, target=target, classes=tuple(classes), codes=codes)
 
 
+def read_columns(frame: object, attributes: Sequence[Attribute]) -> tuple[NDArray[Any], ...]:
+    """The columns of a frame over known domains; a value outside is refused."""
+    table = from_frame(frame)
+    return tuple(_read(table, one, strict=True) for one in attributes)
+
+
 def _refuse_missing(table: Table, names: Sequence[str]) -> None:
     if not table.rows:
         raise DataError(f"{table.source} has no rows; there is nothing to learn from")

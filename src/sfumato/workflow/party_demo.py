@@ -149,9 +149,7 @@ def _error(output: bytes) -> str:
 
 def _looked(place: Path, seconds: float) -> Demonstration:
     asked = asked_by(place / PARTIES[0] / "session.toml")
-    own = {
-        name: asked.protocol.prepare(asked.parameters, read_file(place / name / "patients.csv")) for name in PARTIES
-    }
+    own = {name: asked.protocol.prepare(asked.parameters, read_file(place / name / "patients.csv")) for name in PARTIES}
     results = [json.loads((place / name / "result" / RESULT).read_text(encoding="utf-8")) for name in PARTIES]
     sums = np.array([row[-1] for row in results[0]["rows"]])
     most = np.argsort(-sums, kind="stable")[:_SHOWN]

@@ -29,7 +29,7 @@ def read_domains(tree: Mapping[str, Any], key: str = "columns") -> dict[str, Dom
     columns = tree.get(key)
     if not isinstance(columns, Mapping) or not columns:
         raise ParameterError(
-            f'parameters.{key} must name columns, such as ward = ["A", "B"] or age = {{ low = 0, high = 100, grid = 1 }}'
+            f'parameters.{key} must name columns, such as ward = ["A", "B"], or age = {{ low = 0, high = 9, grid = 1 }}'
         )
     return {name: _domain(said, f"parameters.{key}.{name}") for name, said in columns.items()}
 
@@ -64,4 +64,3 @@ def attributes_of(domains: Mapping[str, Domain], target: str) -> tuple[Attribute
     return tuple(
         Attribute(name=name, domain=domain, declared=True) for name, domain in domains.items() if name != target
     )
-

@@ -16,7 +16,7 @@ from sfumato.describe.domains import Numbers
 from sfumato.ground.arguments import at_least
 from sfumato.ground.errors import ParameterError
 from sfumato.mine.edge_labels import Attribute
-from sfumato.mine.records import read_like
+from sfumato.mine.records import read_columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,7 @@ def read_clustering(tree: Mapping[str, Any], names: Sequence[str]) -> Clustering
 def own_points(asked: Clustering, table: Table) -> Whole:
     """A party's own records in millionths of the declared ranges."""
     attributes = [Attribute(name=name, domain=domain, declared=True) for name, domain in asked.columns.items()]
-    records = read_like(table.frame.select(asked.columns), attributes=attributes, target="", classes=())
-    return units(records.columns, tuple(asked.columns.values()))
+    return units(read_columns(table.frame, attributes), tuple(asked.columns.values()))
 
 
 def run_clustering(conversation: Conversation, asked: Clustering, own: Whole) -> JointResult:

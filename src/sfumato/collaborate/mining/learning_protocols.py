@@ -72,9 +72,7 @@ def read_bayes_asked(tree: Mapping[str, Any], names: Sequence[str]) -> Learning:
 
 def own_records(asked: Learning, table: Table) -> Records:
     """A party's own records over the declared domains; none at all are allowed, values outside are not."""
-    return read_like(
-        table.frame, attributes=asked.attributes, target=asked.target, classes=asked.classes, strict=True
-    )
+    return read_like(table.frame, attributes=asked.attributes, target=asked.target, classes=asked.classes, strict=True)
 
 
 def _given(asked: Learning, own: Records) -> str:
@@ -95,7 +93,9 @@ def run_bayes(conversation: Conversation, asked: Learning, own: Records) -> Join
     """The counts of naive Bayes over all parties' records."""
     counts = joint_bayes.joint_counts(SummedNumbers(conversation), own)
     document = joint_bayes.bayes_document(asked.attributes, asked.target, asked.classes, counts)
-    return JointResult(document=document, columns=("column", "value", *asked.classes), rows=joint_bayes.bayes_rows(document))
+    return JointResult(
+        document=document, columns=("column", "value", *asked.classes), rows=joint_bayes.bayes_rows(document)
+    )
 
 
 TREE = JointProtocol(

@@ -51,13 +51,15 @@ def read_rules(tree: Mapping[str, Any], names: Sequence[str]) -> RulesAsked:
     separator = tree.get("separator", "|")
     if not isinstance(separator, str) or not separator:
         raise ParameterError(f"parameters.separator must be a text, not {separator!r}")
-    support, confidence, longest = tree.get("min_support", 0.01), tree.get("min_confidence", 0.5), tree.get("longest", 8)
+    support, confidence, longest = (
+        tree.get("min_support", 0.01),
+        tree.get("min_confidence", 0.5),
+        tree.get("longest", 8),
+    )
     between("parameters.min_support", support, 0, 1, open_low=True)
     between("parameters.min_confidence", confidence, 0, 1)
     at_least("parameters.longest", longest, 1)
-    return RulesAsked(
-        **listed, separator=separator, min_support=support, min_confidence=confidence, longest=longest
-    )
+    return RulesAsked(**listed, separator=separator, min_support=support, min_confidence=confidence, longest=longest)
 
 
 def own_items(asked: RulesAsked, table: Table) -> Transactions:

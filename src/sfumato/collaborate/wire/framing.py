@@ -88,13 +88,13 @@ def decode(raw: bytes, *, number: int) -> Head:
     if magic != _MAGIC:
         raise SessionError("what came is no frame of sfumato")
     if version != WIRE_VERSION:
-        raise SessionError(f"frames of version {version} came, and this is version {WIRE_VERSION}; use the same sfumato")
+        raise SessionError(
+            f"frames of version {version} came, and this is version {WIRE_VERSION}; use the same sfumato"
+        )
     if kind not in _FORMS or zero:
         raise SessionError(f"a frame of an unknown kind came ({kind}, {zero})")
     if found != number:
-        raise SessionError(
-            f"frame {found} came where frame {number} was due: it was sent twice, or frames are missing"
-        )
+        raise SessionError(f"frame {found} came where frame {number} was due: it was sent twice, or frames are missing")
     label_most, least, most = _FORMS[kind]
     if label > label_most or not least <= length <= most or (kind == Kind.DATA and not label):
         raise SessionError(f"a frame of kind {Kind(kind).name} says {label} bytes of label and {length} of content")

@@ -41,9 +41,7 @@ class _Wanted:
 class Link:
     """One side of a connection to a peer, in the thread of the event loop."""
 
-    def __init__(
-        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: Limits
-    ) -> None:
+    def __init__(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: Limits) -> None:
         """A connection that TLS has set up, to the party of this name."""
         self.name = name
         self.tag = NOBODY

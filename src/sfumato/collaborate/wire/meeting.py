@@ -71,7 +71,9 @@ class Meeting:
         """Send what a step sends and give back what it expects."""
         for peer, content in step.send.items():
             self._links[peer].send(Kind.DATA, step.label, content)
-        waits = {peer: asyncio.ensure_future(self._links[peer].receive(step.label, n)) for peer, n in step.expect.items()}
+        waits = {
+            peer: asyncio.ensure_future(self._links[peer].receive(step.label, n)) for peer, n in step.expect.items()
+        }
 
         def late() -> str:
             missing = [self._session.names[peer] for peer, wait in waits.items() if not wait.done()]
