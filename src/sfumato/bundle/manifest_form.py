@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, Maybe, OneOf, Record, Row, Text, Whole
+from sfumato.bundle.joint_form import JOINT
 from sfumato.bundle.manifest_parts import (
     ATTACK,
     CLAIM,
@@ -281,7 +282,7 @@ CONDENSED = Record(
 )
 """Records drawn from groups, or the groups' means and spreads; perhaps a batch of a stream."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED, SANITIZED, TREE)
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED, SANITIZED, TREE, JOINT)
 """One for each kind."""
 
 

@@ -121,6 +121,13 @@ _TREE = (
     *_of("recomputed", "from the cost of the counts", "noise/*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
+_JOINT = (
+    *_of("recomputed", "from what the session's terms say", "session/terms"),
+    *_of("recomputed", "from the protocol and its parameters", "session/leakage*"),
+    *_of("declared", "what the parties agreed on", "session/parameters*", "session/limits*", "session/parties*"),
+    *_of("declared", "what the parties agreed on", "session/protocol", "session/version", "session/frames"),
+    *_of("stated", "which run it was, and what this party sent and received in it", "session/*"),
+)
 _MEETINGS = Origin(
     path="claims/*/holds",
     how="stated",
@@ -141,6 +148,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "condensed": (*_CONDENSED, *_STREAMED),
     "sanitized": _SANITIZED,
     "tree": _TREE,
+    "joint": _JOINT,
 }
 """By what the manifest says that it is."""
 _FIRST: Mapping[str, tuple[Origin, ...]] = {

@@ -24,8 +24,9 @@ from sfumato.data.files import rendered
 from sfumato.datasets.patients_shape import DIAGNOSES
 from sfumato.datasets.synthetic_patients import patients
 from sfumato.ground.errors import SessionError
+from sfumato.workflow.kinds.joint.joint_bundle import DATA
 from sfumato.workflow.loading import read_file
-from sfumato.workflow.party_session import RESULT, asked_by
+from sfumato.workflow.party_session import asked_by
 
 PARTIES = ("north", "south", "west")
 _SHOWN = 4
@@ -150,7 +151,7 @@ def _error(output: bytes) -> str:
 def _looked(place: Path, seconds: float) -> Demonstration:
     asked = asked_by(place / PARTIES[0] / "session.toml")
     own = {name: asked.protocol.prepare(asked.parameters, read_file(place / name / "patients.csv")) for name in PARTIES}
-    results = [json.loads((place / name / "result" / RESULT).read_text(encoding="utf-8")) for name in PARTIES]
+    results = [json.loads((place / name / "result" / DATA).read_text(encoding="utf-8")) for name in PARTIES]
     sums = np.array([row[-1] for row in results[0]["rows"]])
     most = np.argsort(-sums, kind="stable")[:_SHOWN]
     seen = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,22 +11,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sfumato.bundle.bundle_files import MANIFEST, refuse_file, sha256
-from sfumato.bundle.manifest import dump, seal
-from sfumato.bundle.staging import refuse_existing, staged, write_whole
+from sfumato.bundle.bundle_files import refuse_file
+from sfumato.bundle.staging import refuse_existing, write_whole
+from sfumato.collaborate.exchange import Seat, Talk, to_all
 from sfumato.collaborate.joint_protocols import PLACES, JointProtocol, JointResult, joint_protocol
 from sfumato.collaborate.leakage import Leakage
 from sfumato.collaborate.transcript import Transcript
+from sfumato.collaborate.wire.framing import WIRE_VERSION
 from sfumato.collaborate.wire.network import NetworkConversation
 from sfumato.collaborate.wire.party_cards import Address
 from sfumato.collaborate.wire.party_keys import refuse_key
 from sfumato.collaborate.wire.session_file import Session
+from sfumato.collaborate.wire.session_terms import digest_of
 from sfumato.ground.errors import ParameterError, PlanError, SessionError
-from sfumato.version import __version__
+from sfumato.workflow.kinds.joint.joint_bundle import write_joint, written
 from sfumato.workflow.loading import read_file
-
-RESULT = "result.json"
-SESSION = "session.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +90,25 @@ class Taking:
     def given(self) -> str:
         """In words, what the party puts in."""
         return self.asked.protocol.given(self.asked.parameters, self.own)
+
+    def session_of(self, conversation: NetworkConversation) -> dict[str, Any]:
+        """What the bundle of the result says of the session: no address, and nothing of anybody's data."""
+        session, meter = self.asked.session, conversation.meter
+        return {
+            "protocol": session.protocol,
+            "version": session.protocol_version,
+            "run": conversation.seat.session.hex(),
+            "terms": digest_of(session.terms).hex(),
+            "frames": WIRE_VERSION,
+            "me": self.name,
+            "parties": {one.card.name: {"fingerprint": one.card.fingerprint} for one in session.places},
+            "parameters": session.parameters,
+            "limits": {key: float(value) for key, value in asdict(session.limits).items()},
+            "leakage": asdict(self.asked.leakage),
+            "sent": meter.sent,
+            "received": meter.received,
+            "rounds": meter.rounds,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,35 +178,24 @@ def run_party(taking: Taking) -> Took:
             transcript=None if taking.record is None else notes,
         ) as conversation:
             result = asked.protocol.run(conversation, asked.parameters, taking.own)
+            conversation.run(same_result(conversation.seat, written(result.document)))
             conversation.finish()
     except SessionError as error:
         raise SessionError(f"{error}; nothing was written, and the session can be run again") from error
-    meter = conversation.meter
-    about = {
-        "sfumato": __version__,
-        "me": taking.name,
-        "run": conversation.seat.session.hex(),
-        **asked.to_json(),
-        "sent": meter.sent,
-        "received": meter.received,
-        "rounds": meter.rounds,
-    }
+    about = taking.session_of(conversation)
     if taking.record is not None:
         write_whole(taking.record, _recorded(notes, asked.session.names))
-    write_result(taking.output, result, about, force=taking.force)
+    write_joint(taking.output, result, about, force=taking.force)
     return Took(result=result, about=about)
 
 
-def write_result(folder: Path, result: JointResult, about: Mapping[str, Any], *, force: bool) -> None:
-    """Write a folder with the result and what the session was: all of it or nothing."""
-    with staged(folder, force=force) as place:
-        for name, content in ((RESULT, result.document), (SESSION, about)):
-            (place / name).write_text(dump(content), encoding="utf-8")
-        named = {
-            "data": {"file": RESULT, "sha256": sha256(place / RESULT)},
-            "session": {"file": SESSION, "sha256": sha256(place / SESSION)},
-        }
-        (place / MANIFEST).write_text(dump(seal({"sfumato": "joint result", **named})), encoding="utf-8")
+def same_result(seat: Seat, text: str) -> Talk[None]:
+    """Everybody tells everybody the digest of the result; a difference ends the session."""
+    digest = hashlib.sha256(text.encode()).digest()
+    came = yield to_all(seat, "result/digest", digest)
+    for peer, content in came.items():
+        if content != digest:
+            raise SessionError(f"party {peer} came to another result")
 
 
 def _recorded(notes: Transcript, names: tuple[str, ...]) -> str:

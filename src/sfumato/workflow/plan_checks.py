@@ -18,8 +18,11 @@ _TRIALS = 20
 
 def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """The algorithm has the options that the plan gives it, and every attack that the plan asks for is told."""
+    kind = kind_stated(manifest)
+    if not kind.planned:
+        return
     asked, used = manifest["plan"]["algorithm"], manifest["recoding"]["algorithm"]
-    part, kind = catalog().algorithms.get(used), kind_stated(manifest)
+    part = catalog().algorithms.get(used)
     known = (*COMMON, *kind.options, *(() if part is None else option_names(part)))
     strange = [key for key in asked if key not in known]
     fits = part is not None and part.solves == kind.solves

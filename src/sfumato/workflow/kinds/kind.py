@@ -103,6 +103,8 @@ class Kind:
     """The kind whose algorithms make it, where that is another one."""
     attacked_as: str = "table"
     """The kind whose attacks are made on its bundles."""
+    planned: bool = True
+    """Whether a plan makes it; its manifest then states the plan."""
     options: tuple[str, ...] = ()
     """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
     needs: tuple[tuple[str, str], ...] = ()

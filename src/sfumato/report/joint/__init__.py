@@ -1,0 +1,1 @@
+"""Pages of joint results."""

@@ -1,0 +1,137 @@
+"""The report of a joint result: who took part, what was computed, what each of them learnt, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.ground.work import Work
+from sfumato.mine.tree_json import tree_of
+from sfumato.report.base.figures import count, number, share
+from sfumato.report.base.layout import page
+from sfumato.report.base.picture import Picture
+from sfumato.report.rules.rules_picture import rules_picture
+from sfumato.report.trees.tree_picture import tree_picture
+
+MOST_ROWS = 200
+"""So many rows of a result are shown; the document has all."""
+ABOUT: Mapping[str, str] = {
+    "counts": "How many rows all parties have together of every combination of declared values",
+    "rules": "The frequent sets and association rules of all parties' transactions",
+    "naive-bayes": "How many records of every class all parties have together, by every value of every column",
+    "tree": "A decision tree of all parties' records",
+    "k-means": "Clusters of all parties' records",
+}
+"""What each protocol computes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointFacts:
+    """One joint result, ready to be shown."""
+
+    made: str
+    """The day it was made."""
+    version: str
+    """The version of sfumato."""
+    protocol: str
+    """What was computed."""
+    me: str
+    """The party that wrote this copy."""
+    parties: Mapping[str, str]
+    """Everybody who took part, with the fingerprint of their certificate."""
+    parameters: Mapping[str, Any]
+    """What was asked for."""
+    leakage: Mapping[str, Any]
+    """What it tells whom."""
+    sent: int
+    """Bytes that this party sent."""
+    received: int
+    """Bytes that this party received."""
+    rounds: int
+    """How often this party waited for others."""
+    run: str
+    """The name of this run, the same at every party."""
+    terms: str
+    """The digest of the terms."""
+    marks: tuple[str, ...]
+    """Warnings that belong on the first screen."""
+    document: Mapping[str, Any]
+    """The result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTable:
+    """The result as rows."""
+
+    heads: tuple[str, ...]
+    """The columns."""
+    rows: tuple[tuple[str, ...], ...]
+    """What is shown."""
+    whole: int
+    """How many rows there are."""
+
+
+def render(facts: JointFacts, work: Work | None = None) -> str:
+    """One self-contained HTML page; the same facts give the same bytes."""
+    (work or Work()).advance("report", 0, 1)
+    return page(
+        "joint.html.j2",
+        facts=facts,
+        about=ABOUT.get(facts.protocol, facts.protocol),
+        result=_table(facts),
+        picture=_picture(facts),
+        asked=[(key, _said(value)) for key, value in facts.parameters.items()],
+    )
+
+
+def _picture(facts: JointFacts) -> Picture | None:
+    if facts.protocol == "tree":
+        return tree_picture(tree_of(facts.document))
+    if facts.protocol == "rules" and facts.document["rules"]:
+        return rules_picture([(one["support"], one["confidence"], one["lift"]) for one in facts.document["rules"]])
+    return None
+
+
+def _table(facts: JointFacts) -> ResultTable:
+    heads, rows = _rows(facts.protocol, facts.document)
+    shown = tuple(tuple(_said(cell) for cell in row) for row in rows[:MOST_ROWS])
+    return ResultTable(heads=tuple(heads), rows=shown, whole=len(rows))
+
+
+def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """The rows of a result, by its protocol."""
+    if protocol == "counts":
+        return found["columns"], found["rows"]
+    if protocol == "k-means":
+        return found["columns"], found["clusters"]
+    if protocol == "naive-bayes":
+        rows = [[found["target"], "all", *found["records"]]]
+        rows += [[name, label, *row] for name, table in found["columns"].items() for label, row in table.items()]
+        return ["column", "value", *found["classes"]], rows
+    if protocol == "rules":
+        sides = ("antecedent", "consequent")
+        figures = [
+            [*(", ".join(one[side]) for side in sides), one["rows"], share(one["confidence"]), one["lift"]]
+            for one in found["rules"]
+        ]
+        return ["if", "then", "rows", "confidence", "lift"], figures
+    if protocol == "tree":
+        tree = tree_of(found)
+        leaves = [[tree.classes[int(tree.says[node])], *tree.counts[node].tolist()] for node in tree.leaves]  # type: ignore[index]
+        return ["leaf says", *tree.classes], leaves
+    return ["key", "value"], [[key, value] for key, value in found.items()]
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_said(one)}" for key, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_said, value))
+    return str(value)
