@@ -38,7 +38,6 @@ KIND = Kind(
     checks=joint_bundle.checks,
     again=_no_plan,
     subject=_no_rows,
-    alone=_no_rows,
     apply=_no_rows,
     public_page=joint_bundle.public_page,
     summary=_no_plan,
