@@ -10,12 +10,13 @@ r_i + b_i x_i, and the shares are the sum of these and minus the sum of the r_i.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sfumato.collaborate.exchange import Talk
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives.extended_transfers import Words, receive_correlated, send_correlated
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
+from sfumato.collaborate.primitives.wire_bits import Numbers
 from sfumato.ground.errors import ParameterError
 
 MODULUS = 1 << 64
@@ -31,7 +32,7 @@ LEAKAGE = Leakage(
 )
 
 
-def product_of_numbers(ready: Sending, numbers: ArrayLike) -> Talk[int]:
+def product_of_numbers(ready: Sending, numbers: Numbers) -> Talk[int]:
     """A share of the product, for the party that holds numbers; negative ones count modulo 2^64."""
     own = yield from send_correlated(ready, as_words(numbers))
     return -int(own.sum(dtype=np.uint64)) % MODULUS
@@ -52,13 +53,16 @@ def signed(value: int) -> int:
     return (value + MODULUS // 2) % MODULUS - MODULUS // 2
 
 
-def as_words(numbers: ArrayLike) -> Words:
-    """Whole numbers modulo 2^64; others, and those beyond 64 bits, are refused."""
-    found = np.asarray(numbers)
-    if found.ndim == 1 and found.size == 0:
-        return np.empty(0, np.uint64)
-    if found.ndim != 1 or found.dtype.kind not in "biu":
-        raise ParameterError(
-            f"a vector of whole numbers within 64 bits is needed, not {found.ndim} dimensions of {found.dtype}"
-        )
-    return found.astype(np.int64).view(np.uint64) if found.dtype.kind == "i" else found.astype(np.uint64)
+def as_words(numbers: Numbers | NDArray[np.bool_] | NDArray[np.uint8]) -> Words:
+    """Whole numbers modulo 2^64; others, and those beyond 64 bits, are refused.
+
+    >>> as_words([1, -1]).tolist()
+    [1, 18446744073709551615]
+    """
+    if not isinstance(numbers, np.ndarray):
+        if not all(-MODULUS // 2 <= one < MODULUS for one in numbers):
+            raise ParameterError("numbers from -2^63 to 2^64 - 1 are needed")
+        return np.array([int(one) % MODULUS for one in numbers], np.uint64)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "biu":
+        raise ParameterError(f"a vector of whole numbers is needed, not {numbers.ndim} dimensions of {numbers.dtype}")
+    return numbers.astype(np.int64).view(np.uint64) if numbers.dtype.kind == "i" else numbers.astype(np.uint64)
