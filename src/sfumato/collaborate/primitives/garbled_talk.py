@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.collaborate.exchange import Exchange, Talk
+from sfumato.collaborate.exchange import Exchange, Seat, Talk
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives.bit_matrix import packed, unpacked
 from sfumato.collaborate.primitives.circuit import CONSTANTS, ONE, Bits, Circuit
@@ -19,7 +19,7 @@ from sfumato.collaborate.primitives.extended_transfers import receive_offset, se
 from sfumato.collaborate.primitives.fixed_key_hash import BLOCK, FixedKeyHash
 from sfumato.collaborate.primitives.garbling import TABLE, colours, fresh_offset, garbled, opened
 from sfumato.collaborate.primitives.ristretto_points import Draw
-from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
+from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending, ready_to_receive, ready_to_send
 from sfumato.ground.secret_key import fresh_key
 
 LABEL = "circuit/garbled"
@@ -79,6 +79,20 @@ def evaluate(ready: Receiving, circuit: Circuit, bits: Bits) -> Talk[Bits]:
         yield Exchange(label=BACK, send={ready.peer: packed(colours(labels[circuit.garbler_outputs])).tobytes()})
     outputs = circuit.evaluator_outputs
     return unpacked(content[ends[1] :], len(outputs)) ^ colours(labels[outputs])
+
+
+def ready_to_compute(seat: Seat, peer: int, *, draw: Draw = fresh_key) -> Talk[Sending | Receiving]:
+    """Base transfers once for any number of circuits; of two parties the one with the lower number garbles."""
+    if seat.me < peer:
+        return (yield from ready_to_send(seat, peer, draw=draw))
+    return (yield from ready_to_receive(seat, peer, draw=draw))
+
+
+def compute(ready: Sending | Receiving, circuit: Circuit, bits: Bits, *, draw: Draw = fresh_key) -> Talk[Bits]:
+    """One's own side of a circuit, garbler or evaluator; one's own outputs."""
+    if isinstance(ready, Sending):
+        return (yield from garble(ready, circuit, bits, draw=draw))
+    return (yield from evaluate(ready, circuit, bits))
 
 
 def _hash(ready: Sending | Receiving) -> FixedKeyHash:
