@@ -6,8 +6,8 @@ in look random to it.
 
 Source: Kolesnikov, Kumaresan, Rosulek, Trieu 2016: the extension of transfers with a pseudo-random code C of 448 bits
 instead of repeated choices. The receiver has t, the sender q = t xor (C(y) and S); F(x) = SHA-256(bin, q xor (C(x) and
-S)), which is SHA-256(bin, t) where x = y. Codes of two items differ in 128 bits or more but for about 1 in 2^40 runs of up
-to 2^24 items.
+S)), which is SHA-256(bin, t) where x = y. Codes of any two items that meet in a bin differ in 128 bits or more, but for
+about 1 in 2^40 runs with up to 2^24 items.
 """
 
 from __future__ import annotations

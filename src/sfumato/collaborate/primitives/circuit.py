@@ -81,10 +81,9 @@ class Circuit:
 
     def check_inputs(self, garbler: int, evaluator: int) -> None:
         """Refuse inputs of another size than the circuit has."""
-        if (garbler, evaluator) != (self.garbler_inputs, self.evaluator_inputs):
-            raise ParameterError(
-                f"the circuit takes {self.garbler_inputs} and {self.evaluator_inputs} bits, not {garbler} and {evaluator}"
-            )
+        taken = (self.garbler_inputs, self.evaluator_inputs)
+        if (garbler, evaluator) != taken:
+            raise ParameterError(f"the circuit takes {taken[0]} and {taken[1]} bits, not {garbler} and {evaluator}")
 
 
 def evaluated(circuit: Circuit, garbler: Bits, evaluator: Bits) -> tuple[Bits, Bits]:

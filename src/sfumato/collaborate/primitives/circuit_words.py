@@ -35,12 +35,38 @@ def subtract(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
     return add(build, left, build.not_(right), carry=ONE)
 
 
-def less(build: CircuitBuilder, left: Wires, right: Wires, *, signed: bool = False) -> Wires:
+def flat_add(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
+    """The sum modulo 2^width in a layer of and gates for each doubling of the width (Sklansky 1960), but more gates."""
+    parity, carries = build.xor(left, right), build.and_(left, right)
+    width, passes, step = parity.shape[-1], parity.copy(), 1
+    while step < width:
+        at = np.flatnonzero(np.arange(width) & step)
+        before = at // step * step - 1
+        carries[..., at] = build.xor(carries[..., at], build.and_(passes[..., at], carries[..., before]))
+        passes[..., at] = build.and_(passes[..., at], passes[..., before])
+        step *= 2
+    return np.concatenate([parity[..., :1], build.xor(parity[..., 1:], carries[..., :-1])], axis=-1)
+
+
+def flat_sum(build: CircuitBuilder, words: Wires) -> Wires:
+    """The sum modulo 2^width over the first axis: three words to two until two are left."""
+    while len(words) > 2:
+        a, b, c = words[:3]
+        one, other = build.xor(a, c), build.xor(b, c)
+        carries = build.xor(c, build.and_(one, other))
+        shifted = np.concatenate([np.full_like(carries[..., :1], ZERO), carries[..., :-1]], axis=-1)
+        words = np.concatenate([words[3:], build.xor(one, b)[None], shifted[None]])
+    return flat_add(build, words[0], words[1]) if len(words) == 2 else words[0]
+
+
+def less(build: CircuitBuilder, left: Wires, right: Wires, *, signed: bool = False, flat: bool | None = None) -> Wires:
     """Whether each left number is below the right one: a single wire for each."""
     a, b = np.broadcast_arrays(left, right)
     if signed:
         a, b = _shifted(build, a), _shifted(build, b)
-    return _flat_less(build, a, b) if a[..., 0].size <= FEW else _narrow_less(build, a, b)
+    if flat is None:
+        flat = a[..., 0].size <= FEW
+    return _flat_less(build, a, b) if flat else _narrow_less(build, a, b)
 
 
 def equal(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
@@ -58,7 +84,9 @@ def select(build: CircuitBuilder, condition: Wires, then: Wires, otherwise: Wire
     return build.xor(otherwise, build.and_(np.asarray(condition)[..., None], build.xor(then, otherwise)))
 
 
-def maximum(build: CircuitBuilder, words: Wires, *, signed: bool = False) -> tuple[Wires, Wires]:
+def maximum(
+    build: CircuitBuilder, words: Wires, *, signed: bool = False, flat: bool | None = None
+) -> tuple[Wires, Wires]:
     """The greatest of the words, and its index; of equal ones the first. Words are rows."""
     count, width = words.shape
     if not count:
@@ -69,7 +97,7 @@ def maximum(build: CircuitBuilder, words: Wires, *, signed: bool = False) -> tup
     while len(rows) > 1:
         half = len(rows) // 2
         first, second = rows[: 2 * half : 2], rows[1 : 2 * half : 2]
-        better = less(build, first[:, :width], second[:, :width])
+        better = less(build, first[:, :width], second[:, :width], flat=flat)
         rows = np.concatenate([select(build, better, second, first), rows[2 * half :]])
     best = rows[0, :width]
     return _shifted(build, best) if signed else best, rows[0, width:]

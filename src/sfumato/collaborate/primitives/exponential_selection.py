@@ -1,12 +1,12 @@
-"""The exponential mechanism over weights that nobody knows: candidate i is chosen with probability w_i / (w_1 + ... + w_n).
+"""The exponential mechanism over weights that nobody knows: candidate i is chosen with probability w_i / S, S their sum.
 
 Claim: two parties hold shares of the weights modulo 2^bits, whose sum is below 2^bits and not 0. Both learn the chosen
 index and nothing else. The probability of every candidate with a weight is right but for a factor 1 +- 2^-64, and one
 with weight 0 is never chosen: what the weights promise by differential privacy holds with 2^-63 added to epsilon.
 
 Source: document 003, algorithm 7.2 and section 7.4, in one garbled circuit: R = (U S) >> m as in `random_value`, prefix
-sums P_i of the weights, and the first i with R < P_i. The proof of the factor: candidate i belongs to w_i 2^m / S values
-of U, give or take one, and w_i / S >= 2^-bits while m = bits + 64.
+sums P_i of the weights, and the first i with R < P_i. The proof of the factor: candidate i belongs to w_i 2^m / S
+values of U, give or take one, and w_i / S >= 2^-bits while m = bits + 64.
 
 A weight that one party computes alone, for a candidate of its own, is a share beside which the other party's is 0.
 """

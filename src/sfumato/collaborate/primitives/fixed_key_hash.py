@@ -59,7 +59,7 @@ class FixedKeyHash:
         content = np.ascontiguousarray(blocks)
         size = content.nbytes
         out = self._out if size + BLOCK - 1 <= len(self._out) else bytearray(size + BLOCK - 1)
-        self._cipher.update_into(memoryview(content).cast("B") if size else b"", out)
+        self._cipher.update_into(content.tobytes(), out)
         return np.frombuffer(bytes(memoryview(out)[:size]), np.uint64).reshape(-1, 2)
 
 

@@ -4,8 +4,8 @@ Claim: two parties with shares N1 + N2 = N modulo 2^bits, N > 0, end with shares
 uniform in 0..N-1 but for a statistical distance below 2^-64. Each share alone is uniform. Neither party, nor a wrong
 generator of one of them, decides R: the random bits are an exclusive or of both parties' own.
 
-Source: the Random Value Protocol of Bunn and Ostrovsky 2007, as document 003 uses it in section 7.2, here in one garbled
-circuit instead of Paillier's scheme: R = (U N) >> m with U of m = bits + 64 random bits. Every value of R belongs to
+Source: the Random Value Protocol of Bunn and Ostrovsky 2007, as document 003 uses it in section 7.2, here in one
+garbled circuit instead of Paillier's scheme: R = (U N) >> m with U of m = bits + 64 random bits. Every value of R belongs to
 floor(2^m / N) or one more values of U, so its probability is off by less than 2^-m, and all N together by less than
 N 2^-m <= 2^-64.
 """

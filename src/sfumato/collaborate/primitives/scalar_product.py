@@ -3,8 +3,8 @@
 Claim: one party holds bits, the other numbers modulo 2^64 (or bits); each ends with a share, and the shares add up to
 the scalar product modulo 2^64. Each share alone is uniform. Of the other's vector a party learns its length only.
 
-Source: Gilboa 1999, by correlated transfers: for every position the holder of numbers draws r_i, the holder of bits gets
-r_i + b_i x_i, and the shares are the sum of these and minus the sum of the r_i.
+Source: Gilboa 1999, by correlated transfers: for every position the holder of numbers draws r_i, the holder of bits
+gets r_i + b_i x_i, and the shares are the sum of these and minus the sum of the r_i.
 """
 
 from __future__ import annotations

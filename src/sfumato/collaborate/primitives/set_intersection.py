@@ -4,8 +4,8 @@ Claim: the receiver learns the positions of the common identifiers in its own li
 learns them in its own. Each learns how many identifiers the other has. An identifier is found to be common wrongly with
 a probability below 2^-40 in a whole run.
 
-Source: Kolesnikov, Kumaresan, Rosulek, Trieu 2016 (`batched_oprf`), with the cuckoo hashing of Pinkas, Schneider, Zohner
-2018: the receiver has at most one identifier in each bin, the sender computes the function of each of its own in all
+Source: Kolesnikov, Kumaresan, Rosulek, Trieu 2016 (`batched_oprf`), with the cuckoo hashing of Pinkas, Schneider,
+Zohner 2018: the receiver has at most one identifier in each bin, the sender computes the function of each of its own in all
 three bins where the receiver might have it, and sends the values in sorted order.
 """
 
@@ -99,7 +99,8 @@ def intersect_sending(
         return None
     came = yield Exchange(label=COMMON, expect={peer: HASHES * -(-len(items) // 8)})
     hits = unpacked(np.frombuffer(came[peer], np.uint8).reshape(HASHES, -1), len(items)).astype(bool)
-    return np.unique(np.concatenate([order[hit] for order, hit in zip(orders, hits, strict=True)]))
+    found: Positions = np.unique(np.concatenate([order[hit] for order, hit in zip(orders, hits, strict=True)]))
+    return found
 
 
 def exchanged_sizes(seat: Seat, peer: int, size: int) -> Talk[int]:

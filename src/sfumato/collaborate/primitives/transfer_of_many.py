@@ -52,7 +52,7 @@ def send_many(ready: Sending, messages: Rows, times: int = 1) -> Talk[None]:
 def receive_many(ready: Receiving, choices: ArrayLike, count: int, length: int) -> Talk[Rows]:
     """The messages that are chosen by their index, of so many messages of so many bytes each."""
     chosen = np.asarray(choices, np.int64).reshape(-1)
-    if chosen.size and not (0 <= chosen.min() and chosen.max() < count):
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= count):
         raise ParameterError(f"a message is chosen by an index from 0 to {count - 1}")
     digits = _digits(count)
     keys = yield from receive_random(ready, (chosen[:, None] >> np.arange(digits) & 1).ravel())
