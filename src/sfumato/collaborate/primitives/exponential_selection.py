@@ -1,4 +1,4 @@
-"""The exponential mechanism over weights that nobody knows: candidate i is chosen with probability w_i / S, S their sum.
+"""The exponential mechanism over weights that nobody knows: i is chosen with probability w_i / S, S their sum.
 
 Claim: two parties hold shares of the weights modulo 2^bits, whose sum is below 2^bits and not 0. Both learn the chosen
 index and nothing else. The probability of every candidate with a weight is right but for a factor 1 +- 2^-64, and one

@@ -5,9 +5,9 @@ uniform in 0..N-1 but for a statistical distance below 2^-64. Each share alone i
 generator of one of them, decides R: the random bits are an exclusive or of both parties' own.
 
 Source: the Random Value Protocol of Bunn and Ostrovsky 2007, as document 003 uses it in section 7.2, here in one
-garbled circuit instead of Paillier's scheme: R = (U N) >> m with U of m = bits + 64 random bits. Every value of R belongs to
-floor(2^m / N) or one more values of U, so its probability is off by less than 2^-m, and all N together by less than
-N 2^-m <= 2^-64.
+garbled circuit instead of Paillier's scheme: R = (U N) >> m with U of m = bits + 64 random bits. Every value of R
+belongs to floor(2^m / N) or one more values of U, so its probability is off by less than 2^-m, and all N together by
+less than N 2^-m <= 2^-64.
 """
 
 from __future__ import annotations

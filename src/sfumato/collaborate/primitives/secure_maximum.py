@@ -1,8 +1,8 @@
 """Who has more, and what is the greatest: comparisons that tell nothing but their outcome.
 
 Claim: everybody learns the index of the greatest number, of equal ones the first, and its value only where that is
-asked for. Two parties compute a garbled circuit, several a circuit on shares; no comparison on the way is told, unlike in a
-tournament whose matches are played in the open.
+asked for. Two parties compute a garbled circuit, several a circuit on shares; no comparison on the way is told, unlike
+in a tournament whose matches are played in the open.
 
 Source: Yao 1986; Kolesnikov, Sadeghi, Schneider 2009 for the circuits. Numbers are unsigned, or signed in two's
 complement; sums of shares are taken modulo 2^bits.

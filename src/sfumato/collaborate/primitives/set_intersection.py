@@ -5,8 +5,8 @@ learns them in its own. Each learns how many identifiers the other has. An ident
 a probability below 2^-40 in a whole run.
 
 Source: Kolesnikov, Kumaresan, Rosulek, Trieu 2016 (`batched_oprf`), with the cuckoo hashing of Pinkas, Schneider,
-Zohner 2018: the receiver has at most one identifier in each bin, the sender computes the function of each of its own in all
-three bins where the receiver might have it, and sends the values in sorted order.
+Zohner 2018: the receiver has at most one identifier in each bin, the sender computes the function of each of its own in
+all three bins where the receiver might have it, and sends the values in sorted order.
 """
 
 from __future__ import annotations

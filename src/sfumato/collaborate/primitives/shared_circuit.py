@@ -4,8 +4,8 @@ Claim: everybody learns the circuit's outputs. Any parties together, all but one
 input. Semi-honest.
 
 Source: Goldreich, Micali, Wigderson 1987, with the triples of Beaver 1991: random bits a, b and a and b, shared, one
-for each and gate, made beforehand from oblivious transfers between all pairs. An exclusive or is local; an and gate costs
-two bits to everybody, and all gates of a layer go in one step.
+for each and gate, made beforehand from oblivious transfers between all pairs. An exclusive or is local; an and gate
+costs two bits to everybody, and all gates of a layer go in one step.
 
 A circuit of several parties has all inputs, in order of the parties, as inputs of the garbler, and the common outputs
 as outputs of the garbler. Rounds are its layers of and gates, so flat operations are better here.
