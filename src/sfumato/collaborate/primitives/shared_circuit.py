@@ -5,7 +5,9 @@ input. Semi-honest.
 
 Source: Goldreich, Micali, Wigderson 1987, with the triples of Beaver 1991: random bits a, b and a and b, shared, one
 for each and gate, made beforehand from oblivious transfers between all pairs. An exclusive or is local; an and gate
-costs two bits to everybody, and all gates of a layer go in one step.
+costs two bits to everybody, and all gates of a layer go in one step. Whoever has an input holds it as their share, and
+all others hold 0, so shares of outputs are masked anew before they are shown: an exclusive or of inputs would tell each
+of them otherwise.
 
 A circuit of several parties has all inputs, in order of the parties, as inputs of the garbler, and the common outputs
 as outputs of the garbler. Rounds are its layers of and gates, so flat operations are better here.
@@ -18,11 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.collaborate.exchange import Seat, Talk, to_all
+from sfumato.collaborate.exchange import Exchange, Seat, Talk, to_all
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives.bit_matrix import packed, unpacked
 from sfumato.collaborate.primitives.circuit import CONSTANTS, ONE, Bits, Circuit
 from sfumato.collaborate.primitives.extended_transfers import receive_bits, send_bits
+from sfumato.collaborate.primitives.fixed_key_hash import BLOCK, KeyStreams
 from sfumato.collaborate.primitives.ristretto_points import Draw
 from sfumato.collaborate.primitives.side_by_side import side_by_side
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending, ready_to_receive, ready_to_send
@@ -30,6 +33,7 @@ from sfumato.ground.secret_key import fresh_key
 
 LAYER = "shares/layer"
 OUTPUT = "shares/output"
+SEEDS = "shares/seeds"
 
 LEAKAGE = Leakage(
     protocol="circuit on shares",
@@ -51,6 +55,8 @@ class Sharing:
     """Transfers to each other party."""
     receiving: Mapping[int, Receiving]
     """Transfers from each other party."""
+    masks: Mapping[int, KeyStreams]
+    """Streams that both this and the other party know: they hide shares of outputs, and cancel in their sum."""
 
 
 def ready_to_share(seat: Seat, *, draw: Draw = fresh_key) -> Talk[Sharing]:
@@ -67,7 +73,10 @@ def ready_to_share(seat: Seat, *, draw: Draw = fresh_key) -> Talk[Sharing]:
                 sending[peer] = ready
             else:
                 receiving[peer] = ready
-    return Sharing(seat=seat, sending=sending, receiving=receiving)
+    seeds = {peer: draw(BLOCK) for peer in seat.others}
+    came = yield Exchange(label=SEEDS, send=seeds, expect=dict.fromkeys(seat.others, BLOCK))
+    masks = {peer: KeyStreams([seeds[peer], came[peer]]) for peer in seat.others}
+    return Sharing(seat=seat, sending=sending, receiving=receiving, masks=masks)
 
 
 def compute_shared(
@@ -91,7 +100,11 @@ def compute_shared(
             left, right = (yield from _revealed(seat, LAYER, masked)).reshape(2, count)
             shares[ands] = c ^ (left & b) ^ (right & a) ^ (left & right if seat.me == 0 else np.uint8(0))
             done += count
-    return (yield from _revealed(seat, OUTPUT, shares[circuit.garbler_outputs]))
+    outputs = shares[circuit.garbler_outputs]
+    for streams in ready.masks.values():
+        for mask in streams.read(-(-len(outputs) // 8)):
+            outputs ^= unpacked(mask, len(outputs))
+    return (yield from _revealed(seat, OUTPUT, outputs))
 
 
 def _triples(ready: Sharing, count: int, draw: Draw) -> Talk[tuple[Bits, Bits, Bits]]:
