@@ -33,6 +33,24 @@ def ready_pair(draw: Callable[[int], bytes] = fresh_key, places: tuple[Seat, Sea
     return sending, Receiving(seat=other, peer=0, zeros=zeros, ones=ones, hash=FixedKeyHash(other.session, "test"))
 
 
+def dealt_pairs(seat: Seat, count: int) -> list[tuple[bytes, bytes]]:
+    """Pairs of keys that a dealer would hand out: made from the session, so fit for tests of what comes after."""
+    deal = Repeatable(seat.session)
+    return [(deal(16), deal(16)) for _ in range(count)]
+
+
+def dealt_sending(seat: Seat, peer: int, count: int, *, draw: Any = None):
+    """Instead of `send_base`, without any message."""
+    yield from ()
+    return dealt_pairs(seat, count)
+
+
+def dealt_receiving(seat: Seat, peer: int, choices: Any, *, draw: Any = None):
+    """Instead of `receive_base`, without any message."""
+    yield from ()
+    return [pair[choice] for pair, choice in zip(dealt_pairs(seat, len(choices)), choices, strict=True)]
+
+
 class Repeatable:
     """Random bytes from a seed, for golden values only."""
 

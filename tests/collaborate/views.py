@@ -14,7 +14,6 @@ Five tests for each label; with ``rate`` shared out among all, an honest protoco
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import log, sqrt
@@ -80,7 +79,7 @@ def positions(one: Runs, other: Runs, rate: float) -> bool:
     """Whether the share of ones differs at some bit position."""
     if len({tuple(map(len, run)) for run in one}) > 1:
         return False
-    shares = [_bits(runs).mean(axis=0) for runs in (one, other)]
+    shares = [_bits(runs).sum(axis=0, dtype=np.int32) / len(runs) for runs in (one, other)]
     if not shares[0].size:
         return False
     runs = 2 / (1 / len(one) + 1 / len(other))
@@ -128,8 +127,8 @@ def _steps(runs: Runs, kind: Any, operation: Any) -> bytes:
 
 
 def _repeated(runs: Runs) -> int:
-    blocks = (message[at : at + 8] for run in runs for message in run for at in range(0, len(message) - 7, 8))
-    return sum(count - 1 for count in Counter(blocks).values())
+    blocks = b"".join(message[: len(message) // 8 * 8] for run in runs for message in run)
+    return len(blocks) // 8 - len(np.unique(np.frombuffer(blocks, np.uint64)))
 
 
 def _differ(one: bytes, other: bytes, rate: float) -> bool:
