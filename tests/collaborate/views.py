@@ -1,0 +1,156 @@
+"""What parties receive, real and simulated, and whether anybody can tell them apart.
+
+A simulator knows a party's own input, its result and the declared leakage, and makes messages from nothing else. If no
+test tells the messages of real runs from those of simulated runs, the party has seen nothing more.
+
+Five tests for each label; with ``rate`` shared out among all, an honest protocol is blamed with a probability below it:
+
+* the lengths of all messages are the same;
+* every bit position has the same share of ones over the runs (Hoeffding's inequality);
+* bytes have the same distribution (chi-square of two samples);
+* so have differences of messages that follow each other in a run, xor and modulo 2^64: a mask used twice cancels there;
+* no block of 8 bytes comes back more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from sfumato.collaborate.exchange import Talk
+from sfumato.collaborate.together import together
+from sfumato.collaborate.transcript import Transcript
+
+View = Mapping[str, Sequence[bytes]]
+"""The messages that one party received in one run, by label, in order."""
+RATE = 1e-9
+"""How often an honest protocol is blamed, at most."""
+FEWEST = 20
+"""Bytes that each cell of a chi-square test expects at least."""
+
+
+def received(transcript: Transcript) -> dict[str, list[bytes]]:
+    """A party's view of a run."""
+    view: dict[str, list[bytes]] = {}
+    for message in transcript.received():
+        view.setdefault(message.label, []).append(message.content)
+    return view
+
+
+def views(make: Callable[[], Sequence[Talk[Any]]], runs: int) -> list[list[dict[str, list[bytes]]]]:
+    """For each party, what it receives in so many runs of fresh talks."""
+    found: list[list[dict[str, list[bytes]]]] = []
+    for _ in range(runs):
+        talks = make()
+        notes = [Transcript() for _ in talks]
+        together(talks, notes)
+        found.append([received(note) for note in notes])
+    return [list(party) for party in zip(*found, strict=True)]
+
+
+def indistinguishable(real: Sequence[View], simulated: Sequence[View], *, rate: float = RATE) -> bool:
+    """Whether no test tells real views from simulated ones."""
+    return not differences(real, simulated, rate=rate)
+
+
+def differences(real: Sequence[View], simulated: Sequence[View], *, rate: float = RATE) -> list[str]:
+    """What tells real views from simulated ones, as the label and the test that noticed."""
+    labels = sorted({label for view in (*real, *simulated) for label in view})
+    each = rate / (5 * max(1, len(labels)))
+    found = []
+    for label in labels:
+        one, other = ([list(view.get(label, ())) for view in side] for side in (real, simulated))
+        if {tuple(map(len, run)) for run in one} != {tuple(map(len, run)) for run in other}:
+            found.append(f"{label}: lengths")
+        elif any(map(len, one)):
+            found += [f"{label}: {test.__name__}" for test in TESTS if test(one, other, each)]
+    return found
+
+
+Runs = Sequence[Sequence[bytes]]
+
+
+def positions(one: Runs, other: Runs, rate: float) -> bool:
+    """Whether the share of ones differs at some bit position."""
+    if len({tuple(map(len, run)) for run in one}) > 1:
+        return False
+    shares = [_bits(runs).sum(axis=0, dtype=np.int32) / len(runs) for runs in (one, other)]
+    if not shares[0].size:
+        return False
+    runs = 2 / (1 / len(one) + 1 / len(other))
+    return bool(np.abs(shares[0] - shares[1]).max() > sqrt(log(2 * shares[0].size / rate) / runs))
+
+
+def octets(one: Runs, other: Runs, rate: float) -> bool:
+    """Whether bytes are distributed differently."""
+    return _differ(b"".join(map(b"".join, one)), b"".join(map(b"".join, other)), rate)
+
+
+def xors(one: Runs, other: Runs, rate: float) -> bool:
+    """Whether messages that follow each other differ in another way, bit by bit."""
+    return _differ(*(_steps(runs, np.uint8, np.bitwise_xor) for runs in (one, other)), rate)
+
+
+def steps(one: Runs, other: Runs, rate: float) -> bool:
+    """Whether messages that follow each other differ in another way, modulo 2^64."""
+    return _differ(*(_steps(runs, np.uint64, np.subtract) for runs in (one, other)), rate)
+
+
+def repeats(one: Runs, other: Runs, rate: float) -> bool:
+    """Whether blocks of 8 bytes come back in other numbers; counts that chance alone makes differ by less than this."""
+    real, simulated = (_repeated(runs) for runs in (one, other))
+    return abs(real - simulated) > 3 + sqrt(2 * log(2 / rate) * (real + simulated))
+
+
+TESTS = (positions, octets, xors, steps, repeats)
+
+
+def _bits(runs: Runs) -> np.ndarray:
+    return np.stack([np.unpackbits(np.frombuffer(b"".join(run), np.uint8)) for run in runs])
+
+
+def _steps(runs: Runs, kind: Any, operation: Any) -> bytes:
+    """Differences of neighbouring messages of one length in a run."""
+    found = []
+    for run in runs:
+        for before, after in pairwise(run):
+            size = len(before) // np.dtype(kind).itemsize * np.dtype(kind).itemsize
+            if len(before) == len(after) and size:
+                left, right = (np.frombuffer(part[:size], kind) for part in (before, after))
+                found.append(operation(right, left).tobytes())
+    return b"".join(found)
+
+
+def _repeated(runs: Runs) -> int:
+    blocks = b"".join(message[: len(message) // 8 * 8] for run in runs for message in run)
+    return len(blocks) // 8 - len(np.unique(np.frombuffer(blocks, np.uint64)))
+
+
+def _differ(one: bytes, other: bytes, rate: float) -> bool:
+    """Chi-square of two samples of bytes; with few bytes, of their halves instead."""
+    if min(len(one), len(other)) < 16 * FEWEST:
+        return False
+    cells = 256 if min(len(one), len(other)) >= 256 * FEWEST else 16
+    counts = [
+        np.bincount(np.frombuffer(side, np.uint8).astype(np.int64) % cells, minlength=cells) for side in (one, other)
+    ]
+    return two_sample(counts[0], counts[1]) < rate
+
+
+def two_sample(one: np.ndarray, other: np.ndarray) -> float:
+    """How likely two counts of the same cells differ as much by chance."""
+    total = one + other
+    used = total > 0
+    ratio = sqrt(one.sum() / other.sum())
+    square = ((one[used] / ratio - other[used] * ratio) ** 2 / total[used]).sum()
+    return float(chi2.sf(square, max(1, used.sum() - 1)))
+
+
+def random_like(view: View, draw: Callable[[int], bytes]) -> dict[str, list[bytes]]:
+    """A view of the same labels and lengths in which every message is random: what masked messages look like."""
+    return {label: [draw(len(message)) for message in messages] for label, messages in view.items()}
