@@ -48,7 +48,9 @@ def test_another_key_is_refused(tmp_path: Path):
     with pytest.raises(SessionError, match="is not the key to the card of north"):
         refuse_key(key, other.card)
     mixed = tmp_path / "mixed.key"
-    mixed.write_bytes(key.read_bytes().split(b"-----BEGIN CERT")[0] + b"-----BEGIN CERT" + other.secret.split(b"-----BEGIN CERT")[1])
+    mixed.write_bytes(
+        key.read_bytes().split(b"-----BEGIN CERT")[0] + b"-----BEGIN CERT" + other.secret.split(b"-----BEGIN CERT")[1]
+    )
     with pytest.raises(SessionError, match="is not the key to the card of north"):
         refuse_key(mixed, other.card)
     with pytest.raises(SessionError, match=r"cannot be read: .*--key"):
@@ -102,7 +104,9 @@ def test_addresses(text: str):
     assert str(Address.parse(text)) == text
 
 
-@pytest.mark.parametrize("text", ["a", "a:", ":1", "a:0", "a:65536", "::1:80", "a b:1", "a:１", "-a:1", "a/b:1", "a:1:2"])
+@pytest.mark.parametrize(
+    "text", ["a", "a:", ":1", "a:0", "a:65536", "::1:80", "a b:1", "a:１", "-a:1", "a/b:1", "a:1:2"]
+)
 def test_no_addresses(text: str):
     with pytest.raises(SessionError, match="must be HOST:PORT"):
         Address.parse(text)

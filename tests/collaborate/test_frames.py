@@ -46,9 +46,7 @@ def test_what_is_encoded_is_decoded(kind: Kind, tag: bytes, number: int, label: 
     label, length = ("", 0) if kind == Kind.HEARTBEAT else (label, length)
     raw = encode(kind, tag=tag, number=number, label=label, content=bytes(length))
     named = raw[HEAD:]
-    assert decode(raw[:HEAD], number=number) == Head(
-        kind=kind, label=len(named), tag=tag, number=number, length=length
-    )
+    assert decode(raw[:HEAD], number=number) == Head(kind=kind, label=len(named), tag=tag, number=number, length=length)
     assert named.decode() == label
 
 

@@ -17,8 +17,9 @@ from sfumato.collaborate.primitives.pairwise_masks import agree_keys
 from sfumato.collaborate.primitives.secure_sum import secure_sum
 from sfumato.collaborate.wire.network import NetworkConversation
 from sfumato.ground.errors import SessionError
+from sfumato.workflow.kinds.joint.joint_bundle import written
 from sfumato.workflow.loading import read_file
-from sfumato.workflow.party_session import asked_by
+from sfumato.workflow.party_session import asked_by, same_result
 from tests.collaborate.parties import BOUND, at_once, free_ports
 from tests.fuzz.commands import run
 
@@ -71,7 +72,9 @@ def beside(*words: str) -> tuple[int, str, str]:
 
     def takes_part(me: int) -> None:
         with NetworkConversation(asked.session, me, asked.session.places[me].key) as conversation:
-            assert asked.protocol.run(conversation, asked.parameters, own[me]).rows == TOTAL
+            result = asked.protocol.run(conversation, asked.parameters, own[me])
+            assert result.rows == TOTAL
+            conversation.run(same_result(conversation.seat, written(result.document)))
             conversation.finish()
 
     others = threading.Thread(target=at_once, args=([lambda: takes_part(0), lambda: takes_part(1)],), daemon=True)
@@ -91,18 +94,25 @@ def test_from_nothing_to_a_result(folder: Path):
         "out: the result.",
     ):
         assert words in done[1]
-    result = json.loads(Path("out/result.json").read_text())
+    result = json.loads(Path("out/data.json").read_text())
     assert result == {"columns": ["outcome", "ward", "count"], "rows": TOTAL}
-    about = json.loads(Path("out/session.json").read_text())
-    assert (about["me"], about["rounds"], sorted(about["parties"])) == ("west", 4, list(NAMES))
-    assert about["sent"] == about["received"] == 2 * (32 + 32 + 4 * 8)
+    about = json.loads(Path("out/manifest.json").read_text())["session"]
+    assert (about["me"], about["rounds"], sorted(about["parties"])) == ("west", 5, list(NAMES))
+    assert about["sent"] == about["received"] == 2 * (32 + 32 + 4 * 8 + 32)
+    assert run("verify", "out")[0] == 0
     assert run("party", "run", "session.toml", "--as", "west", "--input", "west.csv", "-o", "out", "--yes")[0] == 2
     again = beside("--force", "--json", "--record", "seen.jsonl")
     told = json.loads(again[1])
     assert told["result"]["rows"] == TOTAL
     assert told["run"] != about["run"]
     seen = [json.loads(line) for line in Path("seen.jsonl").read_text().splitlines()]
-    assert {one["label"] for one in seen} == {"session/ready", "keys/public", "sum/masked", "session/done"}
+    assert {one["label"] for one in seen} == {
+        "session/ready",
+        "keys/public",
+        "sum/masked",
+        "result/digest",
+        "session/done",
+    }
 
 
 def test_show_and_card(folder: Path):

@@ -129,8 +129,8 @@ class Meeting:
         """A fault in any connection ends the session."""
         if task.cancelled() or (error := task.exception()) is None:
             return
-        known = isinstance(error, SessionError)
-        self.fail(error if known else SessionError(f"{self._name} cannot go on ({type(error).__name__})"))
+        odd = f"{self._name} cannot go on ({type(error).__name__})"
+        self.fail(error if isinstance(error, SessionError) else SessionError(odd))
 
     async def _until(self, work: Awaitable[Value], seconds: float, late: Callable[[], str]) -> Value:
         """What comes in time; the fault that ended the session, or that it did not come, is raised."""
