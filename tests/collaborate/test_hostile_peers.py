@@ -203,7 +203,7 @@ def test_hanging_before_the_greeting(tmp_path: Path):
 
 
 def test_an_end_says_why_to_all(tmp_path: Path):
-    act = to_both(framed(Kind.END, "c", "no more \x1b[2J".encode()))
+    act = to_both(framed(Kind.END, "c", b"no more \x1b[2J"))
     both(against(tmp_path, act), "c ended the session: no more \\x1b[2J")
 
 

@@ -124,9 +124,7 @@ def test_both_may_send_much_before_either_reads(tmp_path: Path):
 def test_a_difference_is_named_at_every_party(tmp_path: Path, change: dict[str, Any], key: str):
     table = made(tmp_path, 3, parameters={"columns": {"ward": ["A", "B"]}})
     sessions = [table.session, table.session, table.changed(**change)]
-    found = at_once(
-        [lambda me=me: takes_part(sessions[me], me, table.keys[me], None) for me in range(3)]
-    )
+    found = at_once([lambda me=me: takes_part(sessions[me], me, table.keys[me], None) for me in range(3)])
     for error in found:
         assert isinstance(error, SessionError)
         assert key in str(error)
