@@ -108,9 +108,9 @@ def _introduce(place: Path) -> None:
     """Everybody has a key, and the cards of all."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in PARTIES]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        ports = [one.getsockname()[1] for one in sockets]
+        for free in sockets:
+            free.bind(("127.0.0.1", 0))
+        ports = [free.getsockname()[1] for free in sockets]
     made = [PartyKey.new(name, Address(host="127.0.0.1", port=port)) for name, port in zip(PARTIES, ports, strict=True)]
     for one in made:
         one.write(place / one.card.name)

@@ -73,7 +73,7 @@ class Link:
 
     async def receive(self, label: str, length: int) -> bytes:
         """The next message, which must have this label and exactly this length."""
-        content = asyncio.get_running_loop().create_future()
+        content: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._wanted.put_nowait(_Wanted(label=label, length=length, content=content))
         return await content
 

@@ -22,6 +22,8 @@ from sfumato.ground.secret_key import fresh_key
 _AGAIN = 0.2
 """Seconds after which a party that is not there yet is called again."""
 _BUFFER = 1 << 20
+_LINGER = 1.0
+"""Seconds in which a party that gives up before all have come still tells whoever comes."""
 Value = TypeVar("Value")
 
 
@@ -45,6 +47,8 @@ class Meeting:
         self._here = asyncio.Event()
         self._knocks = 0
         self._why_not = ""
+        self._last = ("", "")
+        self._listener: asyncio.Server | None = None
 
     @property
     def _name(self) -> str:
@@ -53,15 +57,13 @@ class Meeting:
     async def join(self) -> Seat:
         """Connect to everybody and agree on the session; the party's seat."""
         names, me = self._session.names, self._me
-        server = await self._server() if me < len(names) - 1 else None
+        self._listener = await self._server() if me < len(names) - 1 else None
         for peer in range(me):
             self._start(self._dial(peer))
         self._start(self._beats())
-        try:
-            await self._until(self._here.wait(), self._session.limits.join, self._who_is_missing)
-        finally:
-            if server is not None:
-                server.close()
+        await self._until(self._here.wait(), self._session.limits.join, self._who_is_missing)
+        if self._listener is not None:
+            self._listener.close()
         run = session_name(self._session.terms, [self._nonces[one] for one in range(len(names))])
         for link in self._links.values():
             link.tag = run[:TAG]
@@ -94,8 +96,9 @@ class Meeting:
         origin, told = self._name, reason or str(error)
         if isinstance(error, PeerEnded):
             origin, told = error.origin, error.reason.partition(" (told by ")[0]
+        self._last = (origin, told)
         for link in self._links.values():
-            link.end(origin, told)
+            link.end(*self._last)
         self._over.set()
 
     async def over(self) -> None:
@@ -107,7 +110,11 @@ class Meeting:
         self._over.set()
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close every connection; whoever comes just now is told why."""
+        if self.error is not None and len(self._links) < len(self._session.places) - 1:
+            await asyncio.sleep(_LINGER)
+        if self._listener is not None:
+            self._listener.close()
         await asyncio.gather(*(link.close() for link in self._links.values()))
         for task in self._tasks:
             task.cancel()
@@ -122,8 +129,8 @@ class Meeting:
         """A fault in any connection ends the session."""
         if task.cancelled() or (error := task.exception()) is None:
             return
-        known = isinstance(error, SessionError)
-        self.fail(error if known else SessionError(f"{self._name} cannot go on ({type(error).__name__})"))
+        odd = f"{self._name} cannot go on ({type(error).__name__})"
+        self.fail(error if isinstance(error, SessionError) else SessionError(odd))
 
     async def _until(self, work: Awaitable[Value], seconds: float, late: Callable[[], str]) -> Value:
         """What comes in time; the fault that ended the session, or that it did not come, is raised."""
@@ -168,7 +175,7 @@ class Meeting:
         shown = shown_certificate(writer.get_extra_info("ssl_object"))
         numbers = {one.card.certificate: number for number, one in enumerate(self._session.places)}
         peer = numbers.get(shown, -1)
-        if peer <= self._me or peer in self._links or self._over.is_set():
+        if peer <= self._me or peer in self._links:
             writer.close()
             return
         self._start(self._greet(peer, reader, writer))
@@ -207,6 +214,9 @@ class Meeting:
         """Take the first exchange with a peer that has connected."""
         names = self._session.names
         link = self._links[peer] = Link(names[peer], reader, writer, self._session.limits)
+        if self._over.is_set():
+            link.end(*self._last)
+            return
         self._start(link.listen())
         talk = greeting(self._session.terms, self._nonces[self._me], peer=peer, names=names, me=self._me)
         answer: Mapping[int, bytes] | None = None

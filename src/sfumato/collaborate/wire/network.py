@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from sfumato.collaborate.wire.party_cards import Address
 from sfumato.collaborate.wire.session_file import Session
 from sfumato.ground.errors import SessionError
 
+_NUMBER = re.compile(r"\bparty ([0-9]{1,4})\b")
 _CLOSING = 5.0
 """Seconds after which a thread that does not end is left alone."""
 
@@ -85,8 +87,14 @@ class NetworkConversation:
                 answer = self._exchanged(step)
         except SessionError as error:
             talk.close()
-            self._fail(error)
-            raise
+            named = SessionError(_NUMBER.sub(self._named, str(error)))
+            self._fail(named)
+            raise named from None
+
+    def _named(self, found: re.Match[str]) -> str:
+        """A party's name where a talk, which knows none, says its number."""
+        number = int(found[1])
+        return self._session.names[number] if number < len(self._session.names) else found[0]
 
     def finish(self) -> None:
         """Wait until everybody has a result; only then is one written."""
@@ -120,8 +128,8 @@ class NetworkConversation:
         try:
             seat = await meeting.join()
         except Exception as fault:
-            known = isinstance(fault, SessionError)
-            error = fault if known else SessionError(f"the session cannot begin: {fault}")
+            odd = f"the session cannot begin: {fault}"
+            error = fault if isinstance(fault, SessionError) else SessionError(odd)
             meeting.fail(error)
             await meeting.close()
             self._joined.set_exception(error)
@@ -144,7 +152,7 @@ class NetworkConversation:
             self._fail(SessionError("the session is over"), "its program left")
         self._thread.join(_CLOSING)
 
-    def _tell(self, act: object) -> None:
+    def _tell(self, act: Callable[[Meeting], None]) -> None:
         loop, meeting = self._begun.result()
         try:
             loop.call_soon_threadsafe(act, meeting)

@@ -10,11 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sfumato.bundle.staging import write_whole
 from sfumato.collaborate.wire.party_cards import Address, PartyCard, party_name
 from sfumato.ground.errors import SessionError
 from sfumato.ground.opening import read_whole
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.x509 import Certificate
 
 YEARS = 5
 """How long a certificate is good."""
@@ -90,7 +95,7 @@ def refuse_key(path: Path, card: PartyCard) -> None:
         raise SessionError(f"{path} is not the key to the card of {card.name}; name its file with --key")
 
 
-def _certificate(name: str, private: object) -> object:
+def _certificate(name: str, private: Ed25519PrivateKey) -> Certificate:
     from cryptography import x509
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 

@@ -145,9 +145,11 @@ def _places(tree: Any, folder: Path, where: str) -> tuple[Place, ...]:
     if not isinstance(tree, Mapping) or not 2 <= len(tree) <= MOST_PARTIES:
         raise PlanError(f"{where}: parties must be 2 to {MOST_PARTIES} tables, such as [parties.north]")
     found = tuple(_place(name, one, folder, f"{where}: parties.{name}") for name, one in sorted(tree.items()))
-    for first, second in zip(found, found[1:], strict=False):
-        if first.card.certificate == second.card.certificate:
-            raise PlanError(f"{where}: {first.card.name} and {second.card.name} have the same certificate")
+    holders: dict[bytes, str] = {}
+    for one in found:
+        other = holders.setdefault(one.card.certificate, one.card.name)
+        if other != one.card.name:
+            raise PlanError(f"{where}: {other} and {one.card.name} have the same certificate")
     return found
 
 

@@ -1,0 +1,129 @@
+"""Session files: read strictly, and equal terms have equal digests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sfumato.collaborate.wire.party_cards import Address
+from sfumato.collaborate.wire.party_keys import PartyKey
+from sfumato.collaborate.wire.session_file import Session
+from sfumato.collaborate.wire.session_terms import difference, digest_of, read_terms, terms_bytes, terms_of
+from sfumato.ground.errors import PlanError, SessionError
+
+GOOD = """
+schema = 1
+protocol = "counts"
+[parties.south]
+card = "south.card"
+[parties.north]
+card = "north.card"
+address = "10.0.0.7:7500"
+[parameters]
+columns = { ward = ["A", "B"] }
+[limits]
+silence = 5
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("north", "south"):
+        PartyKey.new(name, Address(host="127.0.0.1", port=7400)).write(tmp_path)
+    return tmp_path
+
+
+def load(folder: Path, text: str) -> Session:
+    (folder / "session.toml").write_text(text)
+    return Session.load(folder / "session.toml", versions={"counts": 1, "rules": 4})
+
+
+def test_a_session(folder: Path):
+    found = load(folder, GOOD)
+    assert found.names == ("north", "south")
+    assert str(found.places[0].address) == "10.0.0.7:7500"
+    assert str(found.places[1].address) == "127.0.0.1:7400"
+    assert found.places[1].key == folder / "south.key"
+    assert (found.limits.silence, found.limits.step, found.limits.beat) == (5, 900, 1)
+    assert found.number("south") == 1
+    assert sorted(found.terms) == [
+        "frames", "limits.join", "limits.silence", "limits.step", "parameters.columns.ward", "parties.north",
+        "parties.south", "protocol", "protocol version", "sfumato",
+    ]  # fmt: skip
+
+
+def test_addresses_and_order_are_no_terms_and_everything_else_is(folder: Path):
+    mine = load(folder, GOOD)
+    moved = load(folder, GOOD.replace("10.0.0.7:7500", "10.0.0.8:1").replace("silence = 5", "silence = 5.0"))
+    assert moved.digest == mine.digest
+    for old, new in (('"B"', '"C"'), ("silence = 5", "silence = 6"), ('"counts"', '"rules"')):
+        assert load(folder, GOOD.replace(old, new)).digest != mine.digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("schema = 1", "schema = 2", "schema must be 1, not 2"),
+        ("schema = 1", "", "schema must be 1, not None"),
+        ('"counts"', '"count"', "protocol must be one of 'counts', 'rules', not 'count'; did you mean 'counts'?"),
+        ('"counts"', "7", "protocol must be one of"),
+        ("schema = 1", "schema = 1\nfoo = 1", "'foo' is not known"),
+        ('card = "south.card"', "cards = 1", r"parties.south.card is missing"),
+        ('card = "south.card"', 'card = "south.card"\nport = 1', r"parties.south: 'port' is not known"),
+        ('card = "south.card"', 'card = "north.card"', "is the card of north, not of south"),
+        ('card = "south.card"', 'card = "nobody.card"', "nobody.card cannot be read"),
+        ("10.0.0.7:7500", "10.0.0.7", r"parties.north.address must be HOST:PORT"),
+        ('address = "10.0.0.7:7500"', "address = 7", r"parties.north.address must be a text"),
+        ("silence = 5", "silent = 5", r"limits: 'silent' is not known.*did you mean 'silence'"),
+        ("silence = 5", "silence = 0", r"limits.silence must be above 0"),
+        ("silence = 5", "silence = true", r"limits.silence must be a finite number"),
+        ("silence = 5", "silence = inf", r"limits may hold"),
+        ("[parameters]", "parameters = 1\n[other]", "is not known|must be a table"),
+        ('["A", "B"]', "2020-01-01", "parameters may hold texts"),
+        ("[parties.south]", "[parties.7]", "a party's name has"),
+        ('[parties.south]\ncard = "south.card"', "", "parties must be 2 to 64 tables"),
+        ("schema = 1", "schema = ", "is not valid TOML"),
+    ],
+)
+def test_refusals_name_the_key(folder: Path, old: str, new: str, words: str):
+    assert old in GOOD
+    with pytest.raises((PlanError, SessionError), match=words):
+        load(folder, GOOD.replace(old, new, 1))
+
+
+def test_no_such_file(tmp_path: Path):
+    with pytest.raises(PlanError, match="there is no such file"):
+        Session.load(tmp_path / "session.toml", versions={"counts": 1})
+    with pytest.raises(PlanError, match="cannot be read"):
+        Session.load(tmp_path, versions={"counts": 1})
+
+
+def test_no_such_party(folder: Path):
+    with pytest.raises(PlanError, match="--as nort: no such party; did you mean 'north'"):
+        load(folder, GOOD).number("nort")
+
+
+def test_one_certificate_under_two_names(folder: Path):
+    text = (folder / "north.card").read_text()
+    (folder / "south.card").write_text(text.replace('"north"', '"south"'))
+    with pytest.raises(PlanError, match="north and south have the same certificate"):
+        load(folder, GOOD)
+
+
+def test_differences_are_named_on_both_sides():
+    mine = terms_of({"a": 1, "b": {"c": [1, 2], "d": "x"}})
+    theirs = terms_of({"a": 1, "b": {"c": [2, 1]}, "e": {}})
+    assert difference(mine, theirs, me="north", peer="south") == (
+        "the sessions of north and south are not the same: they differ at 'b.c'; only that of north has 'b.d'; only "
+        "that of south has 'e'"
+    )
+    assert read_terms(terms_bytes(mine)) == mine
+    assert digest_of(mine) != digest_of(theirs)
+    assert terms_of({"a": 1}) != terms_of({"a": 1.5}) != terms_of({"a": "1"})
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b'{"a": 1}', b'{"a": "x", "a": "y"}'])
+def test_terms_of_others_are_read_strictly(content: bytes):
+    with pytest.raises(SessionError, match="sent terms that are"):
+        read_terms(content)
