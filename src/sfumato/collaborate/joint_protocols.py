@@ -69,6 +69,8 @@ PLACES: Mapping[str, JointPlace] = {
     "rules": JointPlace(version=1, place="sfumato.collaborate.mining.rule_protocol:RULES"),
     "naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:BAYES"),
     "tree": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:TREE"),
+    "vertical-rules": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_RULES"),
+    "vertical-naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
     "k-means": JointPlace(version=1, place="sfumato.collaborate.mining.cluster_protocol:MEANS"),
 }
 """Every protocol."""

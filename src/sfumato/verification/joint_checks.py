@@ -164,5 +164,7 @@ RESULTS: Mapping[str, Callable[[Document, Mapping[str, Any], str], Looked]] = {
     "tree": _tree,
     "k-means": _means,
     "rules": _rules,
+    "vertical-naive-bayes": _bayes,
+    "vertical-rules": _rules,
 }
 """How the result of each protocol is looked at."""

@@ -22,6 +22,8 @@ ABOUT: Mapping[str, str] = {
     "naive-bayes": "How many records of every class all parties have together, by every value of every column",
     "tree": "A decision tree of all parties' records",
     "k-means": "Clusters of all parties' records",
+    "vertical-naive-bayes": "How many of the common people are of every class, by every value of every column",
+    "vertical-rules": "The frequent sets and association rules of the common people",
 }
 """What each protocol computes."""
 
@@ -88,7 +90,7 @@ def render(facts: JointFacts, work: Work | None = None) -> str:
 def _picture(facts: JointFacts) -> Picture | None:
     if facts.protocol == "tree":
         return tree_picture(tree_of(facts.document))
-    if facts.protocol == "rules" and facts.document["rules"]:
+    if facts.protocol.endswith("rules") and facts.document["rules"]:
         return rules_picture([(one["support"], one["confidence"], one["lift"]) for one in facts.document["rules"]])
     return None
 
@@ -105,11 +107,11 @@ def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list
         return found["columns"], found["rows"]
     if protocol == "k-means":
         return found["columns"], found["clusters"]
-    if protocol == "naive-bayes":
+    if protocol.endswith("naive-bayes"):
         rows = [[found["target"], "all", *found["records"]]]
         rows += [[name, label, *row] for name, table in found["columns"].items() for label, row in table.items()]
         return ["column", "value", *found["classes"]], rows
-    if protocol == "rules":
+    if protocol.endswith("rules"):
         sides = ("antecedent", "consequent")
         figures = [
             [*(", ".join(one[side]) for side in sides), one["rows"], share(one["confidence"]), one["lift"]]
