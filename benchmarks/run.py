@@ -53,6 +53,7 @@ LONG = (
     "streaming",
     "trees",
     "auditing",
+    "joint_mining",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (
