@@ -93,7 +93,7 @@ def test_a_card_of_another_certificate_shows(tmp_path: Path):
 @pytest.mark.parametrize("text", ["", "[1", '{"a": 1, "a": 2}', "[]", "null"])
 def test_files_that_are_no_cards(tmp_path: Path, text: str):
     (tmp_path / "x.card").write_text(text)
-    with pytest.raises(SessionError, match="x.card"):
+    with pytest.raises(SessionError, match=r"x\.card"):
         PartyCard.load(tmp_path / "x.card")
     with pytest.raises(SessionError, match="cannot be read"):
         PartyCard.load(tmp_path)
@@ -105,7 +105,7 @@ def test_addresses(text: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["a", "a:", ":1", "a:0", "a:65536", "::1:80", "a b:1", "a:１", "-a:1", "a/b:1", "a:1:2"]
+    "text", ["a", "a:", ":1", "a:0", "a:65536", "::1:80", "a b:1", "a:\uff11", "-a:1", "a/b:1", "a:1:2"]
 )
 def test_no_addresses(text: str):
     with pytest.raises(SessionError, match="must be HOST:PORT"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -232,7 +233,7 @@ def test_wrong_certificate_of_one_who_listens(tmp_path: Path):
     assert all("answers with another certificate than that on the card of a" in str(one) for one in found[1:])
 
 
-def test_strangers_do_not_disturb(tmp_path: Path):
+def test_strangers_do_not_disturb(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     """Bytes that are no TLS, connections that say nothing, and a party's second connection change nothing."""
     table = made(tmp_path, 2)
     first = table.session.places[0].address
@@ -251,6 +252,16 @@ def test_strangers_do_not_disturb(tmp_path: Path):
     for one in strangers:
         one.close()
     assert found == [{1: b"\x01" * 4}, {0: bytes(3)}]
+    assert not caplog.records
+
+
+def test_a_party_that_thinks_for_long_is_not_taken_for_dead(tmp_path: Path):
+    def program(conversation: NetworkConversation) -> int:
+        if conversation.seat.me == 0:
+            threading.Event().wait(3)
+        return len(conversation.run(chatter(conversation.seat, 1)))
+
+    assert everybody(made(tmp_path, 2, Limits(join=20, silence=2, step=20)), program) == [1, 1]
 
 
 def test_an_address_that_is_taken(tmp_path: Path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -10,7 +12,10 @@ from sfumato.collaborate.wire.party_cards import Address
 from sfumato.collaborate.wire.party_keys import PartyKey
 from sfumato.collaborate.wire.session_file import Session
 from sfumato.collaborate.wire.session_terms import difference, digest_of, read_terms, terms_bytes, terms_of
-from sfumato.ground.errors import PlanError, SessionError
+from sfumato.ground.errors import PlanError, SessionError, SfumatoError
+from sfumato.workflow.party_session import asked_by
+from tests.fuzz.mutators import changed_bytes, changed_tree
+from tests.fuzz.toml_text import toml_text
 
 GOOD = """
 schema = 1
@@ -127,3 +132,39 @@ def test_differences_are_named_on_both_sides():
 def test_terms_of_others_are_read_strictly(content: bytes):
     with pytest.raises(SessionError, match="sent terms that are"):
         read_terms(content)
+
+
+def test_changed_files_are_read_or_refused(folder: Path):
+    """Session files and cards that chance has changed: a session, or one refusal."""
+    PartyKey.new("west", Address(host="127.0.0.1", port=7401)).write(folder)
+    tree = {
+        "schema": 1,
+        "protocol": "counts",
+        "parties": {name: {"card": f"{name}.card"} for name in ("north", "south", "west")},
+        "parameters": {"columns": {"ward": ["A", "B"], "sex": ["f", "m"]}},
+        "limits": {"silence": 5},
+    }
+    good, card = toml_text(tree), (folder / "west.card").read_text()
+    read = refused = 0
+    for number in range(400):
+        draw = Random(number)
+        text, shown = good.encode(), card.encode()
+        if number % 4 == 0:
+            text = toml_text(changed_tree(tree, draw)).encode("utf-8", "replace")
+        elif number % 4 == 1:
+            text = changed_bytes(text, draw)
+        elif number % 4 == 2:
+            shown = json.dumps(changed_tree(json.loads(card), draw)).encode()
+        else:
+            shown = changed_bytes(shown, draw)
+        (folder / "session.toml").write_bytes(text)
+        (folder / "west.card").write_bytes(shown)
+        try:
+            asked = asked_by(folder / "session.toml")
+        except SfumatoError:
+            refused += 1
+        else:
+            assert len(asked.session.digest) == 19
+            assert asked.to_json()["leakage"]
+            read += 1
+    assert refused > 200 > read > 0

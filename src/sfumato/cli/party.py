@@ -119,9 +119,8 @@ def demo(
         return
     say(f"1  {', '.join(found.parties)}: three folders in {output}, each with a key, a card, and patients who do not")
     say("   exist. All have the cards of the others, and the same session.toml.")
-    say(
-        f"2  three processes ran `sfumato party run session.toml --as NAME --input patients.csv` ({found.seconds:.1f} s)."
-    )
+    words = "sfumato party run session.toml --as NAME --input patients.csv"
+    say(f"2  three processes ran `{words}` ({found.seconds:.1f} s).")
     for line in found.leakage:
         say(f"   {line}")
     for one in found.seen:

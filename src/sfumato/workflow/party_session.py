@@ -185,6 +185,7 @@ def run_party(taking: Taking) -> Took:
     about = taking.session_of(conversation)
     if taking.record is not None:
         write_whole(taking.record, _recorded(notes, asked.session.names))
+        taking.record.chmod(0o600)
     write_joint(taking.output, result, about, force=taking.force)
     return Took(result=result, about=about)
 

@@ -22,9 +22,10 @@ _GRACE = 1.0
 class PeerEnded(SessionError):
     """Another party ended the session."""
 
-    def __init__(self, origin: str, reason: str) -> None:
-        """Who ended it, and why."""
-        super().__init__(f"{origin} ended the session: {reason}")
+    def __init__(self, origin: str, reason: str, teller: str) -> None:
+        """Who ended it, why, and who told us."""
+        told = "" if origin == teller else f" (told by {teller})"
+        super().__init__(f"{origin} ended the session: {reason}{told}")
         self.origin = origin
         self.reason = reason
 
@@ -116,8 +117,7 @@ class Link:
     async def _ended(self, head: Head) -> PeerEnded:
         origin = (await self._read(head.label)).decode(errors="replace") or self.name
         reason = (await self._read(head.length)).decode(errors="replace")
-        told = "" if origin == self.name else f" (told by {self.name})"
-        return PeerEnded(visible(origin), visible(reason) + told)
+        return PeerEnded(visible(origin), visible(reason), self.name)
 
     def _same_session(self, tag: bytes) -> None:
         """A peer names its session once, and that is ours; from then on it names no other."""

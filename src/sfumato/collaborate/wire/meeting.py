@@ -95,7 +95,7 @@ class Meeting:
         self.error = error
         origin, told = self._name, reason or str(error)
         if isinstance(error, PeerEnded):
-            origin, told = error.origin, error.reason.partition(" (told by ")[0]
+            origin, told = error.origin, error.reason
         self._last = (origin, told)
         for link in self._links.values():
             link.end(*self._last)
