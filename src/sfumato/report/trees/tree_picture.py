@@ -1,4 +1,4 @@
-"""A tree as static SVG: from the root at the left to a line for each leaf."""
+"""A tree as static SVG: a line for every node, indented below its parent, so that labels have room."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from sfumato.report.base.picture import Picture
 from sfumato.report.base.shapes import AFTER, BEFORE, INK, MUTED, SIZE
 from sfumato.report.base.svg import WIDE, blocks, drawing, fitted, line, words
 
-MOST = 48
+MOST = 60
 """So many lines are drawn at most: of larger trees the upper levels."""
-_ROW, _TOP, _BAR, _END = 21, 8, 64, 250
-"""The height of a line, the room above, the width of a bar, and the room for what leaves say."""
+_ROW, _TOP, _BAR, _END, _STEP = 21, 8, 64, 250, 22
+"""The height of a line, the room above, the width of a bar, the room for what leaves say, and how far lines are
+indented."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Spot:
     """Where a node is drawn."""
 
@@ -28,68 +29,61 @@ class _Spot:
 
 def tree_picture(tree: TreeDocument) -> Picture:
     """The tree, or its upper levels; its words tell every line."""
-    shown, depth = _shown(tree)
+    shown = _shown(tree)
     layout, held = tree_layout(tree), subtree_records(tree)
-    step = min(150.0, (WIDE - _END - _BAR) / max(depth, 1) - 4)
-    spots, told, parts, row = dict[int, _Spot](), list[str](), list[str](), 0
-    for node in shown:
-        ends = not any(kid in shown for kid in tree.children[node])
-        spots[node] = _Spot(x=6 + step * int(tree.depth[node]), y=_TOP + _ROW * (row + 0.5))
-        row += ends
-    for node in reversed(list(shown)):
-        below = [kid for kid in tree.children[node] if kid in shown]
-        if below:
-            spots[node].y = (spots[below[0]].y + spots[below[-1]].y) / 2
-    for node in shown:
-        spot, above = spots[node], int(tree.parent[node])
+    depth = max((int(tree.depth[node]) for node in shown), default=0)
+    step = min(_STEP, (WIDE - _END - _BAR - 160) / max(depth, 1))
+    spots = {
+        node: _Spot(6 + step * int(tree.depth[node]), _TOP + _ROW * (row + 0.5)) for row, node in enumerate(shown)
+    }
+    told, parts = list[str](), list[str]()
+    for node, spot in spots.items():
+        above, label = int(tree.parent[node]), layout.edges[node] or "all records"
         if above >= 0:
             parts += _edge(spots[above], spot)
-        below = [kid for kid in tree.children[node] if kid in shown]
-        if below:
-            parts.append(
-                words(fitted(layout.edges[node] or "all records", step - 10), spot.x + 5, spot.y - 4, tone=MUTED)
-            )
-            continue
-        parts += _end(tree, node, spot, layout.edges[node], layout.nodes[node], int(held[node]), step)
-        told.append(f"{layout.edges[node] or 'all records'}: {_said(tree, node, layout.nodes[node])}")
-    more = len(tree.leaves) - sum(1 for node in shown if tree.split[node] < 0)
+        inner = any(kid in spots for kid in tree.children[node])
+        room = WIDE - spot.x - 20 if inner else WIDE - _END - _BAR - spot.x + 30
+        parts.append(words(fitted(label, room), spot.x + 6, spot.y + 0.34 * SIZE, tone=MUTED if inner else INK))
+        if not inner:
+            parts += _end(tree, node, spot, layout.nodes[node], int(held[node]))
+            told.append(f"{label}: {_said(tree, node, layout.nodes[node])}")
+    more = len(tree.leaves) - sum(1 for node in spots if tree.split[node] < 0)
     caption = f"{count(len(tree.leaves))} leaves" + (f"; {count(more)} lie deeper than is drawn" if more else "")
-    svg = drawing(parts, WIDE, 2 * _TOP + _ROW * max(row, 1))
+    svg = drawing(parts, WIDE, 2 * _TOP + _ROW * len(spots))
     return Picture(svg=svg, words="; ".join(told)[:4000], caption=caption)
 
 
-def _shown(tree: TreeDocument) -> tuple[dict[int, None], int]:
-    """The nodes that are drawn, in the order of their lines, and how deep they go."""
-    best: tuple[dict[int, None], int] = ({0: None}, 0)
+def _shown(tree: TreeDocument) -> list[int]:
+    """The nodes that are drawn, each after its parent: all levels that fit."""
+    best = [0]
     for depth in range(1, int(tree.depth.max(initial=0)) + 1):
-        found, waiting, ends = dict[int, None](), [0], 0
+        found, waiting = list[int](), [0]
         while waiting:
             node = waiting.pop()
-            found[node] = None
-            if tree.depth[node] < depth and tree.children[node]:
+            found.append(node)
+            if tree.depth[node] < depth:
                 waiting += reversed(tree.children[node])
-            else:
-                ends += 1
-        if ends > MOST:
+        if len(found) > MOST:
             break
-        best = (found, depth)
+        best = found
     return best
 
 
 def _edge(above: _Spot, spot: _Spot) -> list[str]:
-    return [line(above.x, above.y, above.x, spot.y, "track"), line(above.x, spot.y, spot.x, spot.y, "track")]
+    return [
+        line(above.x, above.y + 6, above.x, spot.y, "track"),
+        line(above.x, spot.y, spot.x + 3, spot.y, "track"),
+    ]
 
 
 def _said(tree: TreeDocument, node: int, text: str) -> str:
     return text if tree.split[node] < 0 else f"{text}, and more below"
 
 
-def _end(tree: TreeDocument, node: int, spot: _Spot, edge: str, text: str, size: int, step: float) -> list[str]:
-    """A leaf, or a node with more below: its label, what it says, and a bar for the share of hits."""
+def _end(tree: TreeDocument, node: int, spot: _Spot, text: str, size: int) -> list[str]:
+    """A leaf, or a node with more below: what it says, and a bar for the share of hits."""
     middle = spot.y + 0.34 * SIZE
-    room = WIDE - _END - _BAR - spot.x + 40
-    parts = [words(fitted(edge or "all records", max(room, step)), spot.x + 5, middle, tone=INK)]
-    parts.append(words(fitted(_said(tree, node, text), _END - 50), WIDE - _BAR - 8, middle, anchor="end", tone=INK))
+    parts = [words(fitted(_said(tree, node, text), _END - 40), WIDE - _BAR - 8, middle, anchor="end", tone=INK)]
     if size and tree.split[node] < 0:
         share = int(tree.hit[node]) / size
         parts.append(blocks([(WIDE - _BAR, spot.y - 5, _BAR, 10)], BEFORE))
