@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sfumato.ground.work import Work
+from sfumato.mine.edge_labels import label_text
+from sfumato.mine.rule_document import rules_of
 from sfumato.mine.tree_json import tree_of
 from sfumato.report.base.figures import count, number, share
 from sfumato.report.base.layout import page
@@ -120,8 +124,12 @@ def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list
         return ["if", "then", "rows", "confidence", "lift"], figures
     if protocol == "tree":
         tree = tree_of(found)
-        leaves = [[tree.classes[int(tree.says[node])], *tree.counts[node].tolist()] for node in tree.leaves]  # type: ignore[index]
-        return ["leaf says", *tree.classes], leaves
+        paths = rules_of(tree)
+        told = [
+            ", ".join(label_text(tree.attributes[at], label) for at, label in one.items()) for one in paths.conditions
+        ]
+        counts = (paths.counts if paths.counts is not None else np.stack([paths.hit, paths.miss], axis=1)).tolist()
+        return ["leaf", *tree.classes], [[path or "all records", *row] for path, row in zip(told, counts, strict=True)]
     return ["key", "value"], [[key, value] for key, value in found.items()]
 
 

@@ -33,9 +33,7 @@ def tree_picture(tree: TreeDocument) -> Picture:
     layout, held = tree_layout(tree), subtree_records(tree)
     depth = max((int(tree.depth[node]) for node in shown), default=0)
     step = min(_STEP, (WIDE - _END - _BAR - 160) / max(depth, 1))
-    spots = {
-        node: _Spot(6 + step * int(tree.depth[node]), _TOP + _ROW * (row + 0.5)) for row, node in enumerate(shown)
-    }
+    spots = {node: _Spot(6 + step * int(tree.depth[node]), _TOP + _ROW * (row + 0.5)) for row, node in enumerate(shown)}
     told, parts = list[str](), list[str]()
     for node, spot in spots.items():
         above, label = int(tree.parent[node]), layout.edges[node] or "all records"
