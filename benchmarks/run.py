@@ -54,6 +54,7 @@ LONG = (
     "trees",
     "auditing",
     "joint_mining",
+    "primitives",
 )
 """Forty minutes together; they draw the docs' pictures too."""
 PAPERS = (

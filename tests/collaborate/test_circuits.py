@@ -54,7 +54,7 @@ def pairs_of_numbers(draw: st.DrawFn) -> tuple[int, list[int], list[int]]:
 
 
 @given(pairs_of_numbers())
-@examples(160)
+@examples(80)
 def test_arithmetic_and_comparisons(drawn: tuple[int, list[int], list[int]]):
     width, ours, theirs = drawn
     pairs, modulus, half = list(zip(ours, theirs, strict=True)), 1 << width, 1 << width - 1
@@ -72,7 +72,7 @@ def test_arithmetic_and_comparisons(drawn: tuple[int, list[int], list[int]]):
 
 
 @given(pairs_of_numbers())
-@examples(120)
+@examples(80)
 def test_products_sums_selections_and_maxima(drawn: tuple[int, list[int], list[int]]):
     width, ours, theirs = drawn
     product = computed(lambda b, x, y: words.product(b, x[0], y[0]), ours, theirs, width)
@@ -225,7 +225,7 @@ def test_talks_side_by_side_are_at_the_same_step():
     assert together([side_by_side({})]) == [{}]
 
 
-RUNS = 150
+RUNS = 130
 
 
 def test_views_of_garbled_circuits_are_random():

@@ -130,7 +130,7 @@ def test_views_depend_on_nothing_but_the_winner(three: list):
                 joint_maximum_of_values(one, [number], sizes, bits=1)
                 for one, number in zip(three, numbers, strict=True)
             ],
-            110,
+            60,
         )
 
     for real, other in zip(seen([0, 1, 1]), seen([0, 1, 0]), strict=True):

@@ -55,7 +55,7 @@ def test_bits_are_bits():
         next(product_of_bits(ready_pair()[1], [3]))
 
 
-RUNS = 300
+RUNS = 200
 
 
 def test_views_are_random():
@@ -68,7 +68,7 @@ def test_views_are_random():
 
 
 def test_shares_alone_are_uniform():
-    """The lowest byte of each share of one product, 300 times: as random as the bytes of the system."""
+    """The lowest byte of each share of one product, 200 times: as random as the bytes of the system."""
     sending, receiving = ready_pair()
     runs = [together([product_of_numbers(sending, [5]), product_of_bits(receiving, [1])]) for _ in range(RUNS)]
     for shares in zip(*runs, strict=True):

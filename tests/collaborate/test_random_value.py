@@ -60,7 +60,7 @@ def drawn(total: int, times: int) -> np.ndarray:
 
 def test_values_are_uniform():
     """Fixed random bytes; for fresh ones, a chi-square test with a false-alarm rate of 1e-6."""
-    counts = drawn(11, 400)
+    counts = drawn(11, 250)
     assert counts[11:].sum() == 0
     assert chisquare(counts[:11]).pvalue > 1e-6
 
