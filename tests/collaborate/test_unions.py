@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.collaborate.primitives.embedded_points import embedded, raised, read_texts
+from sfumato.collaborate.primitives.embedded_points import embedded, read_texts
 from sfumato.collaborate.primitives.oblivious_polynomial import receive_polynomial, send_polynomial
 from sfumato.collaborate.primitives.paillier import PrivateKey, drawn_below
 from sfumato.collaborate.primitives.secure_union import secure_union
@@ -68,11 +68,6 @@ def test_texts_that_are_not_whole_are_passed_over():
     assert read_texts([*points, b"\0" * 32, b"\xff" * 32]) == [b"0123456789" * 5]
     with pytest.raises(DataError, match="too long"):
         embedded(b"x" * 5000)
-
-
-def test_bytes_that_are_no_point_end_the_session():
-    with pytest.raises(SessionError, match="no point"):
-        raised([b"\xff" * 32], b"\x01" + bytes(31))
 
 
 @examples(6)

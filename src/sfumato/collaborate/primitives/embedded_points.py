@@ -11,11 +11,9 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
-from sfumato.ground.errors import DataError, SessionError
-from sfumato.ground.extras import extra
+from sfumato.collaborate.primitives.ristretto_points import is_point
+from sfumato.ground.errors import DataError
 
-POINT = 32
-"""Bytes of a point, and of a scalar."""
 _PIECE = 16
 """Bytes of a text in one point."""
 _MOST = 255 * _PIECE
@@ -40,10 +38,9 @@ def embedded(text: bytes) -> list[bytes]:
 
 def _point(content: bytes) -> bytes:
     """The first string with this content that encodes a point; none exists with a chance below 2^-6000."""
-    valid = extra("rbcl", "encrypting items").crypto_core_ristretto255_is_valid_point
     for counter in range(2**16):
         found = b"\0" + counter.to_bytes(2, "big") + content
-        if valid(found):
+        if is_point(found):
             return found
     raise DataError("an item cannot be written as points of the group")
 
@@ -62,17 +59,3 @@ def read_texts(points: Iterable[bytes]) -> list[bytes]:
         if whole and hashlib.sha256(b"sfumato item 1" + text).digest()[:8] == tag:
             found.append(text)
     return sorted(found)
-
-
-def raised(points: Iterable[bytes], scalar: bytes) -> list[bytes]:
-    """Every point times a scalar: an encryption that commutes; the inverse scalar takes it away."""
-    multiply = extra("rbcl", "encrypting items").crypto_scalarmult_ristretto255
-    try:
-        return [multiply(scalar, point) for point in points]
-    except (RuntimeError, ValueError, TypeError) as error:
-        raise SessionError("a party sent bytes that are no point of the group") from error
-
-
-def split_points(content: bytes) -> list[bytes]:
-    """Points that lie one after the other."""
-    return [content[start : start + POINT] for start in range(0, len(content), POINT)]

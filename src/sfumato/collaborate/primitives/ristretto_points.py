@@ -35,6 +35,16 @@ def hashed_to_point(content: bytes) -> bytes:
     return bytes(_rbcl().crypto_core_ristretto255_from_hash(hashlib.sha512(content).digest()))
 
 
+def is_point(content: bytes) -> bool:
+    """Whether 32 bytes are the spelling of a point."""
+    return bool(_rbcl().crypto_core_ristretto255_is_valid_point(content))
+
+
+def random_point(draw: Draw) -> bytes:
+    """A point, each as likely as the others."""
+    return bytes(_rbcl().crypto_core_ristretto255_from_hash(draw(64)))
+
+
 def random_scalar(draw: Draw) -> bytes:
     """A scalar, uniform but for a bias below 2^-250."""
     return bytes(_rbcl().crypto_core_ristretto255_scalar_reduce(draw(64)))

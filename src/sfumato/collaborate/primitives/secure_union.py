@@ -17,9 +17,9 @@ import numpy as np
 
 from sfumato.collaborate.exchange import Exchange, Seat, Talk, to_all
 from sfumato.collaborate.leakage import Leakage, Told
-from sfumato.collaborate.primitives.embedded_points import POINT, embedded, raised, read_texts, split_points
+from sfumato.collaborate.primitives.embedded_points import embedded, read_texts
+from sfumato.collaborate.primitives.ristretto_points import POINT, inverse, random_point, random_scalar, split, times
 from sfumato.ground.errors import ParameterError
-from sfumato.ground.extras import extra
 from sfumato.ground.secret_key import fresh_key
 
 LEAKAGE = Leakage(
@@ -41,10 +41,10 @@ def secure_union(seat: Seat, items: Sequence[bytes]) -> Talk[list[bytes]]:
     """
     if seat.count < 2:
         raise ParameterError("a union needs two parties or more")
-    scalar = extra("rbcl", "encrypting items").crypto_core_ristretto255_scalar_random()
+    scalar = random_scalar(fresh_key)
     own = [point for item in sorted(set(items)) for point in embedded(item)]
     size = 1 << max(len(own) - 1, 0).bit_length()
-    own += [extra("rbcl", "fake items").crypto_core_ristretto255_random() for _ in range(size - len(own))]
+    own += [random_point(fresh_key) for _ in range(size - len(own))]
     told = yield to_all(seat, "union/size", size.to_bytes(8, "big"))
     sizes = {seat.me: size, **{peer: int.from_bytes(content, "big") for peer, content in told.items()}}
     whole = yield from _encrypted(seat, scalar, own, sizes)
@@ -54,7 +54,7 @@ def secure_union(seat: Seat, items: Sequence[bytes]) -> Talk[list[bytes]]:
 def _encrypted(seat: Seat, scalar: bytes, own: list[bytes], sizes: dict[int, int]) -> Talk[list[bytes] | None]:
     """Everybody's points under all scalars, with the first party; duplicates are gone there."""
     after, before = (seat.me + 1) % seat.count, (seat.me - 1) % seat.count
-    held = _shuffled(raised(own, scalar))
+    held = _shuffled(_raised(own, scalar))
     for hop in range(1, seat.count):
         owner = (seat.me - hop) % seat.count
         came = yield Exchange(
@@ -62,35 +62,39 @@ def _encrypted(seat: Seat, scalar: bytes, own: list[bytes], sizes: dict[int, int
             send={after: b"".join(held)},
             expect={before: POINT * sizes[owner]},
         )
-        held = _shuffled(raised(split_points(came[before]), scalar))
+        held = _shuffled(_raised(split(came[before]), scalar))
     owners = {one: (one + 1) % seat.count for one in range(seat.count)}
     if seat.me:
         yield Exchange(label="union/gather", send={0: b"".join(held)})
         return None
     lengths = {one: POINT * sizes[owners[one]] for one in seat.others}
     came = yield Exchange(label="union/gather", expect=lengths)
-    every = {*held, *(point for content in came.values() for point in split_points(content))}
+    every = {*held, *(point for content in came.values() for point in split(content))}
     return _shuffled(sorted(every))
 
 
 def _opened(seat: Seat, scalar: bytes, whole: list[bytes] | None) -> Talk[list[bytes]]:
     """Every party takes its scalar away in turn; the last one tells all."""
-    inverse = extra("rbcl", "encrypting items").crypto_core_ristretto255_scalar_invert(scalar)
     after, before, last = (seat.me + 1) % seat.count, (seat.me - 1) % seat.count, seat.count - 1
     if whole is None:
         length = yield Exchange(label="union/count", expect={before: 8})
         count = int.from_bytes(length[before], "big")
         came = yield Exchange(label="union/open", expect={before: POINT * count})
-        whole = split_points(came[before])
-    found = _shuffled(raised(whole, inverse))
+        whole = split(came[before])
+    found = _shuffled(_raised(whole, inverse(scalar)))
     content, number = b"".join(found), len(found).to_bytes(8, "big")
     if seat.me != last:
         yield Exchange(label="union/count", send={after: number})
         yield Exchange(label="union/open", send={after: content})
         told = yield Exchange(label="union/told", expect={last: len(content)})
-        return split_points(told[last])
+        return split(told[last])
     yield Exchange(label="union/told", send=dict.fromkeys(seat.others, content))
     return found
+
+
+def _raised(points: Sequence[bytes], scalar: bytes) -> list[bytes]:
+    """Every point times a scalar: an encryption that commutes, and that the inverse scalar takes away."""
+    return [times(scalar, point) for point in points]
 
 
 def _shuffled(points: list[bytes]) -> list[bytes]:
