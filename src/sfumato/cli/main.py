@@ -31,6 +31,7 @@ from sfumato.cli import (
     tree,
     verify,
 )
+from sfumato.cli.help_by_task import ByTask
 from sfumato.cli.show import json_text
 from sfumato.cli.stopping import STOPPED, stoppable
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
@@ -54,6 +55,7 @@ def _interruptible(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 app = typer.Typer(
+    cls=ByTask,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
