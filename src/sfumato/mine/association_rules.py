@@ -106,6 +106,8 @@ class Rules(Brief):
 def association_rules(itemsets: FrequentItemsets, min_confidence: float, *, work: Work | None = None) -> Rules:
     """Every rule ``X -> Y`` of two disjoint, not empty sides whose items together are a frequent set.
 
+    Of a publication, every rule of which both sides and the whole are told.
+
     Claim: complete, each once, and the comparison with ``min_confidence`` is exact.
     Cost: two look-ups for every way to part every frequent set in two.
     Source: Agrawal, Imielinski, Swami 1993; Agrawal, Srikant 1994.
@@ -135,10 +137,11 @@ def _parted(itemsets: FrequentItemsets, level: FrequentLevel, size: int, least: 
     for chosen in combinations(range(whole), size):
         rest = [place for place in range(whole) if place not in chosen]
         x, y = level.sets[:, chosen], level.sets[:, rest]
-        left = itemsets.supports(x)
-        sure = _at_least(level.rows, left, share.numerator, share.denominator)
+        left, right = itemsets.supports(x), itemsets.supports(y)
+        sure = (level.rows > 0) & (left > 0) & (right > 0)  # of a publication some may not be told
+        sure[sure] = _at_least(level.rows[sure], left[sure], share.numerator, share.denominator)
         if sure.any():
-            found.append((x[sure], y[sure], level.rows[sure], left[sure], itemsets.supports(y[sure])))
+            found.append((x[sure], y[sure], level.rows[sure], left[sure], right[sure]))
     if not found:
         none, sides = np.empty(0, np.int64), np.empty((0, size), np.int32)
         return RulesOfShape(antecedent=sides, consequent=sides, rows=none, left=none, right=none)
