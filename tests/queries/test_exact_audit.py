@@ -270,6 +270,17 @@ def test_primes_and_small_sums():
     assert follows(np.array([[1, 4, 6, 2], [2, 5, 4, 1]]), np.array([1, 2, 1, 1]), 4, 11) is None
 
 
+def test_sums_that_others_were_told_use_up_no_free_vectors():
+    """A process that looked who is free, and then hears of many sums at once without deciding any."""
+    dice, system = np.random.RandomState(4), KernelSums(60, "key")
+    assert system.bar(some(60, 0, 1))
+    assert system.leaves_free(some(60, 2, 3))
+    for _ in range(30):
+        assert system.add(dice.rand(60) < 0.5)
+    assert system.rank == 30
+    assert system.leaves_free(dice.rand(60) < 0.5)
+
+
 def test_many_sums_keep_their_rank():
     """More sums than vectors are ready at once, with people barred in between."""
     dice, system = np.random.RandomState(3), KernelSums(60, "key")

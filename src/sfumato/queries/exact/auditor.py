@@ -7,10 +7,12 @@ tells anything about the other, and each is decided as if the other were not the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.ground.errors import ParameterError
 from sfumato.queries.exact.exact_sql import ExactKind
@@ -114,6 +116,15 @@ class Auditor:
         else:
             self.extremes.add(mask, 2 * units, largest=kind == "maximum")
             self.sums.bar(self.extremes.people())
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was worked out of what was told."""
+        return {**self.sums.state(), **self.extremes.state()}
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Take up what was worked out."""
+        self.sums.restore(held)
+        self.extremes.restore(held)
 
     def _sum(self, mask: Mask) -> Reason:
         seen = self.sums.foresee(mask)

@@ -20,6 +20,7 @@ from sfumato.queries.conditions import holding
 from sfumato.queries.exact.auditor import REASONS, Auditor, Reason
 from sfumato.queries.exact.exact_rules import ExactRules
 from sfumato.queries.exact.exact_sql import ExactKind, ExactQuestion, Figure, parse_exact
+from sfumato.queries.exact.kept_state import EVERY, keep, recall
 from sfumato.queries.exact.person_atoms import Mask
 from sfumato.queries.exact.whole_values import WholeValues, whole_values
 from sfumato.queries.queryable import present, readable, texts_in
@@ -63,7 +64,7 @@ class ExactSession:
         log.refuse_other(self.table)
         self._values = checked_values(self.table, rules)
         self._auditors: dict[tuple[int, str], Auditor] = {}
-        self._seen = 0
+        self._seen = self._kept = 0
         self._sets = lru_cache(maxsize=64)(self._cut)
 
     def ask(self, sql: str, *, analyst: str = "analyst") -> list[ExactAnswer]:
@@ -71,6 +72,7 @@ class ExactSession:
         question = parse_exact(sql)
         self.rules.refuse(question)
         group = self.rules.group_of(text("analyst", analyst))
+        self._recall()
         try:
             with self.log.asking(self._seen) as (news, note):
                 for number, told in news:
@@ -81,7 +83,24 @@ class ExactSession:
         except BaseException:
             self._auditors, self._seen = {}, 0  # nothing of it was told: the log says what was
             raise
+        if self._seen - self._kept >= EVERY:
+            states = {f"{place} {column}": one.state() for (place, column), one in self._auditors.items()}
+            keep(self.log.path, self._key, self.log.head, states)
+            self._kept = self._seen
         return [answer for _, answer in lines]
+
+    def _recall(self) -> None:
+        """Begin with what was kept beside the log, where it is of this log and the log holds all of it."""
+        if self._seen:
+            return
+        held = recall(self.log.path, self._key)
+        if held is None or not self.log.holds(held[0]):
+            self._kept = 0
+            return
+        for name, state in held[1].items():
+            group, _, column = name.partition(" ")
+            self._auditor(int(group), column).restore(state)
+        self._seen = self._kept = held[0].event
 
     def _decided(self, question: ExactQuestion, sql: str, group: int) -> Iterator[tuple[list[Any], ExactAnswer]]:
         for name, mask in self._sets(sql):

@@ -11,6 +11,9 @@ How: with maxima alone, everybody has an upper bound, and a maximum is told of t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -77,6 +80,23 @@ class Extremes:
         self.atoms.apply(cutting)
         self._largest = np.append(self._largest, largest)
         self._values = np.append(self._values, np.int64(value))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was noted, in few bytes."""
+        return {
+            "extreme codes": self.atoms.codes.astype(np.int32),
+            "extreme sizes": self.atoms.sizes,
+            "extreme members": np.packbits(self._members, axis=1),
+            "largest": self._largest,
+            "values": self._values,
+        }
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Take up what was noted."""
+        self.atoms.codes, self.atoms.sizes = held["extreme codes"].astype(np.int64), held["extreme sizes"]
+        atoms = len(self.atoms.sizes)
+        self._members = np.unpackbits(held["extreme members"], axis=1, count=atoms).astype(bool)
+        self._largest, self._values = held["largest"], held["values"]
 
     def known(self) -> tuple[Verdict, Mask]:
         """Whose values all answers tell; ``undecided`` where too many people could be at either bound."""

@@ -13,9 +13,10 @@ Claim: modulo the prime nothing that follows is overlooked. Over the rationals s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log2
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +114,7 @@ class KernelSums:
         self.atoms.apply(self.atoms.cut(mask))
         if self._free is not None:
             rest = self._free[:, mask].sum(axis=1) % self.prime
-            self._free = _without(self._free, rest, self.prime)
+            self._free = _without(self._free, rest, self.prime) if rest.any() else None  # made anew when asked for
         self._kernel = _without(self._kernel, told, self.prime)
         self.basis.add(mask)
         if len(self._kernel) < self._shown + 2:
@@ -123,6 +124,23 @@ class KernelSums:
     def signatures(self) -> Residues:
         """The sums of random vectors of the kernel over all atoms, one column for each."""
         return _summed(self._kernel[: self._shown], self.atoms.codes, len(self.atoms.sizes), self.prime)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was worked out, in few bytes."""
+        held: dict[str, NDArray[Any]] = {"codes": self.atoms.codes.astype(np.int32), "sizes": self.atoms.sizes}
+        return {
+            **self.basis.state(),
+            **held,
+            "kernel": self._kernel.astype(np.int32),
+            "drawn": np.array([self._draws.drawn]),
+        }
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Take up what was worked out."""
+        self.basis.restore(held)
+        self.atoms.codes, self.atoms.sizes = held["codes"].astype(np.int64), held["sizes"]
+        self._kernel, self._free = held["kernel"].astype(np.int64), None
+        self._draws.drawn = int(held["drawn"][0])
 
     def _apart(self) -> Residues:
         """Vectors of the kernel that are zero for everybody who is barred."""

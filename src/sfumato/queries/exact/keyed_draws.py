@@ -56,11 +56,13 @@ class KeyedDraws:
     """A stream of residues modulo a prime, by a key and a name."""
 
     def __init__(self, key: str, name: str, prime: int) -> None:
-        self._seed, self._prime, self._drawn = f"{key} {name}", prime, 0
+        self._seed, self._prime = f"{key} {name}", prime
+        self.drawn = 0
+        """How often was drawn."""
 
     def draw(self, rows: int, columns: int) -> Residues:
         """The next ``rows`` times ``columns`` residues; each is uniform up to 2^-33."""
-        self._drawn += 1
-        data = hashlib.shake_256(f"{self._seed} {self._drawn}".encode()).digest(8 * rows * columns)
+        self.drawn += 1
+        data = hashlib.shake_256(f"{self._seed} {self.drawn}".encode()).digest(8 * rows * columns)
         wide = np.frombuffer(data, dtype="<u8").reshape(rows, columns)
         return (wide % np.uint64(self._prime)).astype(np.int64)

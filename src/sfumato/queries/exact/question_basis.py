@@ -7,6 +7,9 @@ where everybody in a minimum or maximum is, this says that no combination of the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,6 +76,28 @@ class QuestionBasis:
         self.members = np.concatenate([self.members, np.flatnonzero(mask).astype(np.int32)])
         self.pivots = np.append(self.pivots, pivot)
         self.rank += 1
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was worked out, in few bytes."""
+        held: dict[str, NDArray[Any]] = {
+            "pivots": self.pivots,
+            "barred": np.packbits(self.barred),
+            "bits": self._bits[: self.rank],
+        }
+        return {**held, "inverse": self.inverse.astype(np.int32)}
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Take up what was worked out."""
+        self.rank, self.pivots = len(held["pivots"]), held["pivots"]
+        self.barred = np.unpackbits(held["barred"], count=self.people).astype(bool)
+        room = max(8, 1 << max(self.rank - 1, 0).bit_length())
+        self._bits = np.zeros((room, (self.people + 7) // 8), np.uint8)
+        self._bits[: self.rank] = held["bits"]
+        self._inverse = np.zeros((room, room), np.int64)
+        self._inverse[: self.rank, : self.rank] = held["inverse"]
+        people = [np.flatnonzero(np.unpackbits(line, count=self.people)).astype(np.int32) for line in held["bits"]]
+        self.members = np.concatenate([np.zeros(0, np.int32), *people])
+        self.starts = np.cumsum([0, *(len(one) for one in people)], dtype=np.int64)[:-1]
 
     def kernel(self, free: Residues) -> Residues:
         """The vectors with these numbers for all who are no pivots, made orthogonal to every question, in place."""
