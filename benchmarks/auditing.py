@@ -13,18 +13,24 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import sfumato as sf
 from measure import table
 from sfumato.budget.answer_log import AnswerLog
 from sfumato.data.frames import from_frame
+from sfumato.queries.exact import width_rule
 from sfumato.queries.exact.auditor import Auditor
 from sfumato.queries.exact.exact_rules import ExactRules
 from sfumato.queries.exact.exact_session import ExactSession
 from sfumato.queries.exact.kernel_sums import error_bound
+from sfumato.queries.exact.width_rule import Span
+from tests.brute.told import narrowest, sums_follow
 
 ROWS, QUESTIONS = 30_000, 10_000
 HISTORIES, PEOPLE, ASKED = 100_000, 5, 8
 PUBLIC = ("age", "sex", "race", "education", "occupation", "hours-per-week")
+WIDTH_HEADS = ["sums", "by definition", "by the rule", "by one way to move alone", "by sizes of atoms alone"]
 GRID = np.array(list(itertools.product(range(-3, 6), repeat=4)))
 """Tables of four people near the true one: whoever differs among those that agree is not known."""
 
@@ -117,6 +123,32 @@ def mixed(dice: np.random.Generator, key: str) -> tuple[int, int]:
     return many, int((agree == agree[0]).all(axis=0).sum())
 
 
+def widths(histories: int = 40, people: int = 4) -> list[list[str]]:
+    """How many sums are refused for a declared width: by definition, and by what is decided."""
+    dice, found = np.random.default_rng(5), dict.fromkeys(("new", "definition", "corners", "moved", "sizes"), 0)
+    for number in range(histories):
+        span = Span(low=0, high=12, width=float(dice.choice([3, 5, 7])), means=(4, 8))
+        auditor, told = Auditor(people, f"width {number}", span=span), []
+        for _ in range(4):
+            mask = dice.random(people) < 0.6
+            seen = auditor.sums.foresee(mask)
+            if mask.sum() < 2 or not seen.new or sums_follow([*told, mask], 2):
+                continue
+            lines, sizes = np.vstack([auditor.sums.over(seen), seen.cutting.inside]), seen.cutting.sizes
+            refused = auditor.decide("sum", mask) == "width"
+            found["new"] += 1
+            found["definition"] += narrowest([*told, mask], (0, 12), (4, 8)) < span.width - 1e-6
+            found["corners"] += refused
+            width_rule.FEW_ATOMS = 0
+            found["moved"] += not width_rule.wide(span, 2, lines, sizes)
+            width_rule.FEW_ATOMS = 6
+            found["sizes"] += bool((sizes[sizes > 0] < span.least(2)).any())
+            if not refused:
+                auditor.told("sum", mask, 0)
+                told.append(mask)
+    return [[f"{one:,}" for one in found.values()]]
+
+
 def main() -> str:
     """All tables."""
     step = 1000
@@ -131,6 +163,7 @@ def main() -> str:
             table(f"Exact answers about {ROWS:,} rows", heads, cost),
             table("Opening a log of exact answers", ["questions", "size", "CPU until the first answer"], opened),
             table("Random histories of exact answers", ["histories", "questions", "answered", "people known"], told),
+            table("Sums refused for a declared width", WIDTH_HEADS, widths()),
         ]
     )
 

@@ -49,3 +49,29 @@ def some_answer_tells(told: Sequence[Told], kind: str, mask: np.ndarray) -> bool
         if (left == left[0]).all(axis=0).any():
             return True
     return False
+
+
+def narrowest(masks: Sequence[np.ndarray], bounds: tuple[float, float], means: tuple[float, float]) -> float:
+    """The narrowest interval that answers to sums leave anybody, over tables whose pairs have means within some.
+
+    How wide an interval is, is concave in the table, so a corner of all tables is the worst. Corners have values that
+    bounds and pairs of people fix, of which those that take two steps are tried.
+    """
+    from scipy.optimize import linprog
+
+    low, high = bounds
+    lines = np.array(masks, float)
+    near = {low, high, *means}
+    near |= {2 * mean - value for mean in means for value in list(near)}
+    values = [value for value in sorted(near) if low <= value <= high]
+    tables = np.array(list(product(values, repeat=lines.shape[1])))
+    for one, two in combinations(range(lines.shape[1]), 2):
+        pair = (tables[:, one] + tables[:, two]) / 2
+        tables = tables[(pair >= means[0] - 1e-9) & (pair <= means[1] + 1e-9)]
+    found = high - low
+    for answers in np.unique(tables @ lines.T, axis=0):
+        for person in np.flatnonzero(lines.any(axis=0)):
+            aim = np.eye(lines.shape[1])[person]
+            ends = [linprog(sign * aim, A_eq=lines, b_eq=answers, bounds=[bounds] * len(aim)) for sign in (1, -1)]
+            found = min(found, -ends[1].fun - ends[0].fun)
+    return float(found)

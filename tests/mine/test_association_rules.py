@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -67,6 +68,62 @@ def test_groceries_as_arules_counts_them(support, confidence, rules):
     data = shared("sets", "groceries.csv")
     found = sf.rules(data, lines=True, separator=",", min_support=support, min_confidence=confidence)
     assert found.frame().filter(pl.col("consequent").list.len() == 1).height == rules
+
+
+def mlxtend_mined(records, support: float, confidence: float):
+    """Sets and rules of another program, whose warnings about its own future are not ours."""
+    mined_by = pytest.importorskip("mlxtend.frequent_patterns")
+    labels = sorted({item for one in records for item in one})
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame([[label in one for label in labels] for one in records], columns=labels, dtype=bool)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sets = mined_by.fpgrowth(table, min_support=support, use_colnames=True)
+        if not len(sets):
+            return {}, {}
+        rules = mined_by.association_rules(sets, metric="confidence", min_threshold=confidence)
+    told = zip(
+        rules["antecedents"], rules["consequents"], rules["support"], rules["confidence"], rules["lift"], strict=True
+    )
+    return (
+        dict(zip(sets["itemsets"], sets["support"], strict=True)),
+        {(x, y): tuple(round(float(n), 9) for n in figures) for x, y, *figures in told},
+    )
+
+
+def ours(found):
+    sets = found.itemsets
+    return (
+        {frozenset(sets.named(one)): many / sets.rows for one, many in sets.each()},
+        {
+            (frozenset(x), frozenset(y)): (round(s, 9), round(c, 9), round(lift, 9))
+            for x, y, _, s, c, lift in found.frame().iter_rows()
+        },
+    )
+
+
+@examples(40, deadline=None)
+@given(
+    st.lists(st.sets(st.sampled_from("abcdef"), max_size=5), min_size=1, max_size=25),
+    st.sampled_from((0.13, 0.31, 0.47)),
+    st.sampled_from((0.23, 0.57, 0.83)),
+)
+def test_mlxtend_agrees(records, support, confidence):
+    """At thresholds that no share of so few records equals: mlxtend compares rounded numbers."""
+    shares = {n / many for many in range(1, 26) for n in range(many + 1)}
+    assert not {support, confidence} & shares
+    found = frequent_itemsets(Transactions.of(records), least_rows(support, len(records)))
+    assert ours(association_rules(found, confidence)) == mlxtend_mined(records, support, confidence)
+
+
+def test_mlxtend_agrees_on_groceries():
+    data = shared("sets", "groceries.csv")
+    records = [{item.strip() for item in line.split(",")} for line in data.read_text("utf-8").splitlines()]
+    found = sf.rules(data, lines=True, separator=",", min_support=0.01003, min_confidence=0.3003)
+    mine, theirs = ours(found), mlxtend_mined(records, 0.01003, 0.3003)
+    assert mine[1] == theirs[1]
+    assert mine[0].keys() == theirs[0].keys()
+    assert len(mine[1]) > 100
 
 
 def test_ordinary_columns_and_sets_together():

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.ground.errors import ParameterError
-from sfumato.queries.exact.auditor import Auditor, Span
+from sfumato.queries.exact import width_rule
+from sfumato.queries.exact.auditor import Auditor
 from sfumato.queries.exact.contested import Told, judged
 from sfumato.queries.exact.hindsight import LookingBack, ToldFigure
 from sfumato.queries.exact.kernel_sums import KernelSums
@@ -16,7 +17,8 @@ from sfumato.queries.exact.keyed_draws import is_prime, keyed_prime
 from sfumato.queries.exact.question_basis import QuestionBasis
 from sfumato.queries.exact.small_sums import follows
 from sfumato.queries.exact.told_intervals import intervals
-from tests.brute.told import RUN, agreeing, some_answer_tells, sums_follow
+from sfumato.queries.exact.width_rule import Span
+from tests.brute.told import RUN, agreeing, narrowest, some_answer_tells, sums_follow
 from tests.queries.value_dependent import ValueDependent, read_off
 from tests.weights import examples
 
@@ -235,6 +237,35 @@ def test_a_width_keeps_parts_large():
     assert (high - low).min() == pytest.approx(30)
     with pytest.raises(ParameterError, match="low < means"):
         Span(low=0, high=1, width=1, means=(0, 1))
+
+
+@given(masks(4, 3), st.sampled_from([3.0, 5.0, 7.0]), st.booleans())
+@examples(24, deadline=None)
+def test_sums_refused_for_the_width_are_those_of_the_definition(asked, width, corners):
+    """With few atoms: refused just where some table would leave somebody less. Without corners no more is answered."""
+    span = Span(low=0, high=12, width=width, means=(4, 8))
+    auditor, told = Auditor(4, "key", span=span), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(width_rule, "FEW_ATOMS", 6 if corners else 0)
+        for mask in asked:
+            reason = auditor.decide("sum", mask)
+            if reason in ("few", "told") or (reason == "" and not auditor.sums.foresee(mask).new):
+                continue
+            left = narrowest([*told, mask], (0, 12), (4, 8))
+            assert reason == ("width" if left < width - 1e-6 else "") or (reason == "width" and not corners)
+            if not reason:
+                auditor.told("sum", mask, 0)
+                told.append(mask)
+
+
+def test_a_small_part_whose_sum_nobody_can_tell_is_wide():
+    """Two who are in one sum and not in another: the 18 who are in both can take up what they do not have."""
+    span = Span(low=0, high=100, width=60, means=(20, 80))
+    assert span.least(2) == 3
+    auditor = Auditor(22, "key", span=span)
+    auditor.told("sum", some(22, *range(20)), 0)
+    assert auditor.decide("sum", some(22, *range(2, 22))) == ""
+    assert auditor.decide("sum", some(22, *range(2, 20))) == "width"  # the first two would be told
 
 
 @given(masks(5), st.integers(2, 4))

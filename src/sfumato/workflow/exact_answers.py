@@ -11,12 +11,12 @@ from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import BudgetError, DataError, ParameterError, PlanError
 from sfumato.ground.opening import read_text
-from sfumato.queries.exact.auditor import Span
 from sfumato.queries.exact.exact_rules import ExactRules
 from sfumato.queries.exact.exact_session import ExactSession, checked_values, sets_of, units_of
 from sfumato.queries.exact.exact_sql import parse_exact
 from sfumato.queries.exact.hindsight import Compromise, LookingBack, ToldFigure
 from sfumato.queries.exact.whole_values import WholeValues
+from sfumato.queries.exact.width_rule import Span
 from sfumato.workflow.loading import load_table
 from sfumato.workflow.plan.plan import Plan
 

@@ -8,7 +8,6 @@ tells anything about the other, and each is decided as if the other were not the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +19,7 @@ from sfumato.queries.exact.extremes import Extremes
 from sfumato.queries.exact.kernel_sums import Foreseen, KernelSums
 from sfumato.queries.exact.person_atoms import Mask
 from sfumato.queries.exact.small_sums import follows, signatures_for, undecided
+from sfumato.queries.exact.width_rule import Span, wide
 
 Reason = Literal["", "few", "told", "undecided", "mixed", "width"]
 REASONS: dict[Reason, str] = {
@@ -33,51 +33,6 @@ REASONS: dict[Reason, str] = {
     "width": "an answer could tell somebody's value to less than {width:g}; ask about sets that divide people into "
     "larger parts",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """Within what values lie, and how closely nobody's may be known.
-
-    Where the mean of any k people lies within ``means``, nobody who knows ``low``, ``high`` and all answers can tell
-    a value to less than ``width``.
-    """
-
-    low: float
-    """No value is below."""
-    high: float
-    """No value is above."""
-    width: float
-    """No interval for one value is narrower."""
-    means: tuple[float, float]
-    """Within these lies the mean of any k people."""
-
-    def __post_init__(self) -> None:
-        if not self.low < self.means[0] <= self.means[1] < self.high:
-            raise ParameterError("low, means and high must rise: low < means[0] <= means[1] < high")
-        if not 0 < self.width < self.high - self.low:
-            raise ParameterError(f"width must lie between 0 and high - low, not {self.width:g}")
-
-    def least(self, k: int) -> int:
-        """The fewest people of an atom whose known sum leaves everybody an interval of ``width``.
-
-        >>> Span(low=0, high=100, width=30, means=(10, 90)).least(2)
-        3
-        """
-        many = k
-        while min(self._left(many, mean) for mean in self.means) < self.width:
-            many += 1
-        return many
-
-    def _left(self, many: int, mean: float) -> float:
-        """How wide the interval of one of so many people with this mean is."""
-        most = min(self.high, many * mean - (many - 1) * self.low)
-        return most - max(self.low, many * mean - (many - 1) * self.high)
-
-    def extremes_fit(self, *, largest: bool) -> bool:
-        """Whether a maximum that is no less than a mean of k, or such a minimum, leaves the width."""
-        room = self.means[0] - self.low if largest else self.high - self.means[1]
-        return room >= self.width
 
 
 class Auditor:
@@ -134,7 +89,9 @@ class Auditor:
             return "undecided"
         sizes = seen.cutting.sizes
         if self.span is not None and (sizes[sizes > 0] < self._least).any():
-            return "width"
+            lines = np.vstack([self.sums.over(seen), seen.cutting.inside])
+            if not wide(self.span, self.k, lines, sizes):
+                return "width"
         reason = self._small(seen)
         if reason or not self.extremes.some:
             return reason

@@ -8,8 +8,8 @@ from typing import Any
 
 from sfumato.ground.errors import ParameterError, listed
 from sfumato.queries.conditions import columns_of
-from sfumato.queries.exact.auditor import Span
 from sfumato.queries.exact.exact_sql import ExactQuestion
+from sfumato.queries.exact.width_rule import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

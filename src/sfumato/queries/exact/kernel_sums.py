@@ -91,6 +91,13 @@ class KernelSums:
             cutting=cutting, new=new, vectors=vectors[: self._shown], codes=lambda: self.atoms.coded(cutting)
         )
 
+    def over(self, seen: Foreseen) -> Mask:
+        """The answered sums over atoms as a question would cut them, one line each."""
+        first = np.zeros(len(seen.cutting.sizes), np.int64)
+        codes = seen.codes()
+        first[codes] = np.arange(len(codes))
+        return np.asarray(self.basis.columns(first) & (seen.cutting.sizes > 0), bool)
+
     def leaves_free(self, mask: Mask) -> bool:
         """Whether all sums with one more still leave everybody free who is barred."""
         return bool((self._apart()[:, mask].sum(axis=1) % self.prime).any())

@@ -168,6 +168,10 @@ class QuestionBasis:
         held = self._bits[: self.rank, person >> 3] >> (7 - (person & 7)) & 1
         return held.astype(bool)
 
+    def columns(self, people: NDArray[np.int64]) -> Mask:
+        """Which questions, one line each, count which of some people."""
+        return np.asarray(self._bits[: self.rank, people >> 3] >> (7 - (people & 7)).astype(np.uint8) & 1, bool)
+
     def _grow(self) -> None:
         """Make room for one more question."""
         room = len(self._bits)

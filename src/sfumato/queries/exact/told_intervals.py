@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import extra
-from sfumato.queries.exact.auditor import Span
 from sfumato.queries.exact.hindsight import Compromise, ToldFigure
 from sfumato.queries.exact.person_atoms import Atoms
+from sfumato.queries.exact.width_rule import Span
 
 MOST_ATOMS = 2_000
 """So many parts of the people are looked at."""
