@@ -46,6 +46,7 @@ LONG = (
     "item_data",
     "set_recoding",
     "hiding_rules",
+    "inference_channels",
     "attacks_adult",
     "audit_cost",
     "collect_shapes",

@@ -15,16 +15,19 @@ from sfumato.ground.arguments import at_least
 from sfumato.mine.channels.complete_intervals import Channel, complete_channels, said
 from sfumato.mine.channels.derived_supports import derived
 from sfumato.mine.channels.pinned_counts import CountSystem
-from sfumato.mine.channels.told_sets import Set, ToldSets
+from sfumato.mine.channels.told_sets import Set, ToldSets, told_sets, windows
 
 MOST_WHOLE = 6
 """Publications about at most so many items are decided as a whole."""
+MOST_GAPS = 1_000
+"""Where sets within told ones are not told, at most so many of these are decided each as a whole."""
 Reach = Literal["exact", "bounds", "some bounds"]
 REACHES: dict[Reach, str] = {
     "exact": "every group was decided, by integer programs over all tables that agree",
-    "bounds": "groups were found by inclusion and exclusion, completely, and by the bounds of sets of up to 6 items",
-    "some bounds": "groups were found by inclusion and exclusion, completely, and by the bounds of some sets, because "
-    "there are too many",
+    "bounds": "groups were found by inclusion and exclusion, completely, by the bounds of sets of up to 6 items, and "
+    "by integer programs around sets that are not told",
+    "some bounds": "groups were found by inclusion and exclusion, completely, and by bounds and integer programs for "
+    "some sets, because there are too many",
 }
 
 
@@ -59,7 +62,8 @@ def find_channels(told: ToldSets, k: int) -> Found:
     the same in all tables with these supports.
 
     Claim: every channel by inclusion and exclusion is found; with at most ``MOST_WHOLE`` items every channel at all.
-        With more, those are found too that follow from supports which bounds of up to 6 items pin.
+        With more, those are found too that follow from supports which bounds of up to 6 items pin; and where none of
+        these is there, those about the items of a told set of up to 6 that has a set within which is not told.
     Source: Atzori, Bonchi, Giannotti, Pedreschi, Anonymity preserving pattern discovery, 2008; Calders, Goethals 2002.
     """
     at_least("k", k, 1)
@@ -74,7 +78,28 @@ def find_channels(told: ToldSets, k: int) -> Found:
         many, wider = complete_channels(more.told, k)
         known = {(one.have, one.lack) for one in direct}
         listed += [_because(sets, one) for one in wider if (one.have, one.lack) not in known]
-    return Found(many=many, listed=tuple(listed), reach="bounds" if more.whole else "some bounds")
+    around = _around_gaps(told)
+    whole = more.whole and len(around) <= MOST_GAPS
+    if not listed:
+        found = {one.channel: one for items in around[:MOST_GAPS] for one in _decided(_about(told, items), k)}
+        many, listed = len(found), list(found.values())
+    return Found(many=many, listed=tuple(listed), reach="bounds" if whole else "some bounds")
+
+
+def _around_gaps(told: ToldSets) -> list[Set]:
+    """Told sets of a few items that have a set within which is not told, the largest first and none within another."""
+    found: list[Set] = []
+    for level in reversed(told.family.levels[:MOST_WHOLE]):
+        sets = level.sets[level.rows >= 0]
+        gaps = sets[(windows(told.family, sets) < 0).any(axis=1)].tolist()
+        found += [tuple(one) for one in gaps if not any(set(one) <= set(other) for other in found[: MOST_GAPS + 1])]
+    return found
+
+
+def _about(told: ToldSets, items: Set) -> ToldSets:
+    """What is told about some items alone."""
+    whole = set(items)
+    return told_sets(told.records, told.labels, {one: rows for one, rows in told.each() if whole.issuperset(one)})
 
 
 def _told(sets: Mapping[Set, int], channel: Channel) -> tuple[Set, ...]:

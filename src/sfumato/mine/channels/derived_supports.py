@@ -171,6 +171,8 @@ def _joined(family: FrequentItemsets) -> tuple[Codes, bool]:
     level = family.levels[-1] if family.levels else None
     if level is None:
         return np.empty((0, 1), np.int32), True
+    if level.sets.shape[1] == 1 and not ((level.rows == 0) | (level.rows == family.rows)).any():
+        return np.empty((0, 2), np.int32), True  # the bounds of two items meet only where nobody or everybody has one
     known = np.flatnonzero(level.rows >= 0)
     sets = level.sets[known]
     group = level.keys[known] // max(len(family.labels), 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.ground.beside import beside
 from sfumato.ground.extras import extra
 from sfumato.publish.sanitize.border_hiding import maximal
 from sfumato.publish.sanitize.erasing import Erasing
@@ -52,12 +53,14 @@ class Program:
         matrix = sparse.csr_matrix((values, (at, columns)), shape=(len(self.lines), many))
         low, high = (np.array([line[side] for line in self.lines]) for side in (1, 2))
         options = {"mip_rel_gap": 0.0, "time_limit": max(seconds, 0.01)}
-        found = optimize.milp(
-            np.array(self.costs),
-            integrality=np.array(self.whole, np.int64),
-            bounds=optimize.Bounds(0, 1),
-            constraints=optimize.LinearConstraint(matrix, low, high),
-            options=options,
+        found = beside(
+            lambda: optimize.milp(
+                np.array(self.costs),
+                integrality=np.array(self.whole, np.int64),
+                bounds=optimize.Bounds(0, 1),
+                constraints=optimize.LinearConstraint(matrix, low, high),
+                options=options,
+            )
         )
         bound = getattr(found, "mip_dual_bound", None)
         return found.x, None if bound is None else float(bound), int(found.status)
