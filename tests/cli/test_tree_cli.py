@@ -42,6 +42,9 @@ def test_publish_verify_attack_learn_predict(folder: Path, run: Callable[..., An
         assert done.json["verified"]
         assert Path(f"s{n}.inside.html").exists()
     assert run("verify", "s0").code == 0
+    told = run("channels", "s0", "--k", 5)
+    assert (told.code, "No group of 1 to 4 people can be told from 1 document." in told.out) == (0, True)
+    assert run("channels", "s0", "--k", 301, "--classes", "--json").json["many"] > 0
     same = run("release", "plan.toml", "--input", "people0.csv", "-o", "s2", "--no-inside")
     assert same.code == 0
     assert Path("s2/data.json").read_bytes() == Path("s0/data.json").read_bytes()

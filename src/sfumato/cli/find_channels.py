@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.show import Json, say, say_json, table
 from sfumato.ground.errors import EXIT_REFUTED
+
+if TYPE_CHECKING:
+    from sfumato.workflow.pattern_publishing import Looked
 
 
 def channels(
@@ -38,12 +41,17 @@ def channels(
     if as_json:
         say_json({**asdict(found), "groups": [asdict(one) for one in found.groups[:top]]})
     else:
-        if found.groups:
-            table(["people", "who"], [[f"{one.people:,}", one.group] for one in found.groups[:top]])
-        more = f" The first {top} are shown." if len(found.groups) > top else ""
-        what = "1 document" if found.documents == 1 else f"{found.documents} documents together"
-        groups = "No group" if not found.many else "1 group" if found.many == 1 else f"{found.many:,} groups"
-        say(f"{groups} of 1 to {found.k - 1} people can be told from {what}.{more}")
-        say(f"{found.reach.capitalize()}.")
+        say_looked(found, top=top)
     if found.many:
         raise typer.Exit(EXIT_REFUTED)
+
+
+def say_looked(found: Looked, *, top: int) -> None:
+    """Tell which groups of few people follow, and what was looked at."""
+    if found.groups:
+        table(["people", "who"], [[f"{one.people:,}", one.group] for one in found.groups[:top]])
+    more = f" The first {top} are shown." if len(found.groups) > top else ""
+    what = "1 document" if found.documents == 1 else f"{found.documents} documents together"
+    groups = "No group" if not found.many else "1 group" if found.many == 1 else f"{found.many:,} groups"
+    say(f"{groups} of 1 to {found.k - 1} people can be told from {what}.{more}")
+    say(f"{found.reach[0].upper()}{found.reach[1:]}.")

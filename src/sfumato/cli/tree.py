@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.show import Changes, Force, Input, Inside, Json, Sign, say, say_json, watched
-from sfumato.ground.errors import BundleError, PlanError
+from sfumato.ground.errors import BundleError, DataError, PlanError
 
 
 def publish(
@@ -31,6 +31,15 @@ def publish(
         raise PlanError(f"{plan} has no [tree]; add the section, or make a release of rows with `sfumato release`")
     loaded = loaded if data is None else with_input(loaded, data)
     released(loaded, output, inside=inside, no_inside=no_inside, sign=sign, force=force, as_json=as_json)
+    k = loaded.privacy.get("k_anonymity")
+    if isinstance(k, int) and not as_json:
+        from sfumato.cli.find_channels import say_looked
+        from sfumato.workflow.pattern_publishing import channels
+
+        try:
+            say_looked(channels([output], k), top=20)
+        except DataError as error:
+            say(f"Groups of 1 to {k - 1} people: {error}.")
 
 
 def learn(
