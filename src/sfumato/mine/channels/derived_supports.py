@@ -65,7 +65,7 @@ def tightened(low: Reals, high: Reals) -> tuple[Reals, Reals]:
     """Bounds of every set of some windows (one line each, by mask), tightened once by all intervals of the window.
 
     >>> one = np.array([[10.0, 7, 8, 0]]), np.array([[10.0, 7, 8, 10]])  # 10 records, 7 with a, 8 with b
-    >>> [side[0, 3] for side in tightened(*one)]
+    >>> [float(side[0, 3]) for side in tightened(*one)]
     [5.0, 7.0]
     """
     rules = _rules(int(low.shape[1]).bit_length() - 1)
