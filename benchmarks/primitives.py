@@ -31,7 +31,9 @@ from sfumato.collaborate.primitives.fixed_key_hash import FixedKeyHash
 from sfumato.collaborate.primitives.garbled_talk import ready_to_compute
 from sfumato.collaborate.primitives.garbling import fresh_offset, garbled
 from sfumato.collaborate.primitives.intersection_by_points import points_receiving, points_sending
+from sfumato.collaborate.primitives.oblivious_polynomial import receive_polynomial, send_polynomial
 from sfumato.collaborate.primitives.oblivious_transfer import receive_base, send_base
+from sfumato.collaborate.primitives.pairwise_masks import agree_keys
 from sfumato.collaborate.primitives.random_value import random_value
 from sfumato.collaborate.primitives.scalar_product import product_of_bits, product_of_numbers
 from sfumato.collaborate.primitives.secure_maximum import (
@@ -40,6 +42,8 @@ from sfumato.collaborate.primitives.secure_maximum import (
     maximum_of_shares,
     maximum_of_values,
 )
+from sfumato.collaborate.primitives.secure_sum import secure_sum
+from sfumato.collaborate.primitives.secure_union import secure_union
 from sfumato.collaborate.primitives.set_intersection import intersect_receiving, intersect_sending
 from sfumato.collaborate.primitives.shared_circuit import ready_to_share
 from sfumato.collaborate.primitives.transfer_of_many import receive_many, send_many
@@ -134,6 +138,22 @@ def seconds(call: Callable[[], object]) -> float:
     start = time.process_time()
     call()
     return time.process_time() - start
+
+
+def sums(peer: dict[str, float]) -> list[Row]:
+    """Sums, unions and polynomials."""
+    places = seats(3)
+    keys = together([agree_keys(place) for place in places])
+    values = [words(MILLION).view(np.int64) for _ in places]
+    talks = lambda: [secure_sum(*one) for one in zip(places, keys, values, strict=True)]  # noqa: E731
+    others = [("MPyC, 3 parties, 100,000 counts scaled", 10 * peer["sum 100000"])] if "sum 100000" in peer else []
+    rows = [Row(what="sum of a million counts of 3 parties", sides=best(talks)[1], others=others)]
+    items = [[b"item %d" % (at * step) for at in range(1000)] for step in (1, 2, 3)]
+    _, sides = best(lambda: [secure_union(place, own) for place, own in zip(places, items, strict=True)], 1)
+    rows.append(Row(what="union of 3 x 1,000 items", sides=sides))
+    _, sides = best(lambda: [receive_polynomial(1, 12345, 10), send_polynomial(0, list(range(1, 12)))])
+    rows.append(Row(what="polynomial of degree 10", sides=sides))
+    return rows
 
 
 def transfers() -> list[Row]:
@@ -293,6 +313,7 @@ async def main():
         ("compare 1", lambda: mpc.np_less(held(1, 0), held(1, 1))),
         ("compare 1000", lambda: mpc.np_less(held(1000, 0), held(1000, 1))),
         ("product 45222", lambda: held(45222, 0, 2) @ held(45222, 1)),
+        ("sum 100000", lambda: held(100000, 0) + held(100000, 1) + held(100000, 2)),
         ("maximum 100", lambda: mpc.argmax(mpc.input([kind(at * 7919 % 1000003) for at in range(100)], senders=0))[0]),
     ):
         best = None
@@ -333,7 +354,7 @@ def mpyc() -> dict[str, float]:
 def main() -> str:
     """All primitives."""
     peer = mpyc()
-    rows = [*transfers(), *products(peer), *circuits(peer), *intersections()]
+    rows = [*sums(peer), *transfers(), *products(peer), *circuits(peer), *intersections()]
     return table("Primitives of several parties", HEADERS, [line for row in rows for line in row.cells()])
 
 
