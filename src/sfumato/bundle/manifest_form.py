@@ -242,6 +242,34 @@ SWAPPED = Record(
 )
 """Rows with exchanged values: nothing is claimed."""
 
+GRADED = Record(
+    needed={
+        **COMMON,
+        "kind": Exactly("graded"),
+        "data": _WHOLE,
+        "claims": Listed(of=CLAIM, most=0),
+        "attacks": Listed(of=ATTACK, most=20_000),
+        "attacks_not_made": Mapped(of=SENTENCE),
+        "recoding": Record(
+            needed={
+                "algorithm": NAME,
+                "why": SENTENCE,
+                "agreement": DIGEST,
+                "columns": Mapped(
+                    of=Either(
+                        (
+                            Record(needed={"form": Exactly("codes"), "digits": Whole(low=1)}),
+                            Record(needed={"form": Exactly("aliases"), "aliases": Whole(low=1)}),
+                        )
+                    )
+                ),
+            }
+        ),
+    },
+    optional=REPORT,
+)
+"""Rows with codes and aliases that sites agreed on: nothing is claimed."""
+
 COLLECTED = Record(
     needed={
         **COMMON,
@@ -282,7 +310,7 @@ CONDENSED = Record(
 )
 """Records drawn from groups, or the groups' means and spreads; perhaps a batch of a stream."""
 
-FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, COLLECTED, CONDENSED, SANITIZED, TREE, JOINT)
+FORMS = (TABLE, ITEMS, PRIVATE, OBSERVED, SWAPPED, GRADED, COLLECTED, CONDENSED, SANITIZED, TREE, JOINT)
 """One for each kind."""
 
 

@@ -135,7 +135,7 @@ COMMON: Mapping[str, Form] = MappingProxyType(
         "sfumato": Text(most=40, like=r"[0-9A-Za-z.+-]+"),
         "schema": Exactly(SCHEMA),
         "kind": OneOf(
-            ("table", "items", "private", "observed", "swapped", "collected", "condensed", "sanitized", "tree", "joint")
+            ("table", "items", "private", "observed", "swapped", "graded", "collected", "condensed", "sanitized", "tree", "joint")
         ),
         "made": Text(like=r"\d{4}-\d{2}-\d{2}"),
         "marks": Listed(of=SENTENCE, most=20_000),

@@ -95,12 +95,15 @@ def run(
         say(f"Waiting for {_others(taking)} ...")
     took = run_party(taking)
     if as_json:
-        say_json({"output": str(output), **took.about, "result": took.result.document})
+        kept = {} if taking.secret is None else {"secret": str(taking.secret)}
+        say_json({"output": str(output), **kept, **took.about, "result": took.result.document})
         return
     table(took.result.columns, took.result.rows[:_MOST])
     more = f" The first {_MOST} of {len(took.result.rows):,} rows are shown." if len(took.result.rows) > _MOST else ""
     about = took.about
     say(f"{output}: the result.{more}")
+    if taking.secret is not None:
+        say(f"{taking.secret}: the secret, readable by you only. Keep a copy, and hand it to nobody.")
     say(f"{about['sent']:,} bytes sent, {about['received']:,} received, {about['rounds']} rounds.")
 
 

@@ -25,6 +25,8 @@ class JointResult:
     """The columns of the result as a table, for people."""
     rows: Sequence[Sequence[Any]] = ()
     """Its rows."""
+    secret: str | None = None
+    """What only the parties may hold: a file beside the result, which its owner alone may read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,8 @@ class JointProtocol:
     """In words, what of its own table a party puts in: parameters and prepared input to the end of a sentence."""
     run: Callable[[Conversation, Any, Any], JointResult]
     """Take part: conversation, parameters and prepared input to the result."""
+    secret: bool = False
+    """Whether its result has a secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,7 @@ PLACES: Mapping[str, JointPlace] = {
     "vertical-rules": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_RULES"),
     "vertical-naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
     "k-means": JointPlace(version=1, place="sfumato.collaborate.mining.cluster_protocol:MEANS"),
+    "graded": JointPlace(version=1, place="sfumato.collaborate.mining.graded_agreement:GRADED"),
 }
 """Every protocol."""
 

@@ -6,98 +6,177 @@ This is pseudonymization. Order and spacing stay, so whoever knows a few people 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
-from math import isfinite, nextafter
-
-import numpy as np
-from numpy.typing import NDArray
+from math import lcm
 
 from sfumato.ground.errors import ParameterError
 
-Reals = NDArray[np.float64]
+LEAST_DIGITS = 3
+"""Codes have at least so many digits after the point, as in the document's table."""
+MOST_DECIMALS = 18
+"""Numbers have at most so many digits after the point."""
+_ROOM = 4
+"""The codes of neighbours on the grid lie at least so many units of the last digit apart, before rounding."""
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+
+Number = Decimal | Fraction | int | str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def decimal_of(text: object) -> Decimal:
+    """A decimal number, exactly as it is written; anything else is refused.
+
+    >>> decimal_of("0.10"), decimal_of(3)
+    (Decimal('0.10'), Decimal('3'))
+    """
+    said = str(text)
+    if not _NUMBER.fullmatch(said):
+        raise ParameterError(f"{said[:40]!r} is no decimal number")
+    return Decimal(said)
+
+
+@dataclass(frozen=True, kw_only=True)
 class GradedGrouping:
-    """Categories of numbers and their values: [L, U) goes to [V, V + 1) in a straight line, the maximum just below.
+    """Categories of decimal numbers and their values: [L, U) goes to [V, V + 1) in a straight line.
 
-    Claim: larger numbers get larger codes, and codes can be read back. Numbers that lie so near to each other that
-        their codes would be equal are refused.
+    Claim: larger numbers get larger codes, and every number with at most so many decimals comes back to the last digit.
+        Codes have as many digits as that needs. Only the largest number of all is moved: to V + 0.999…
     Does not protect against: anybody who knows some numbers of the column, or how they are distributed. It is
         pseudonymization, and keeps order, spacing and correlations on purpose.
     Source: document 002, equation 2 and table 3. Its equation 1 has the inequality the wrong way round, and 0.999 for
         every upper limit collides with numbers above 99.9 % of a category; here only the largest of all is moved.
+    Why it is exact: let all limits be whole multiples of a unit, the widest category W of them wide, and 10^D >= 4 W.
+        Neighbours then lie at least 4 units of the last digit apart, so rounding keeps them apart, and a code that is
+        off by half a unit of its last digit leads back to within 1/8 of the number's own unit.
 
     >>> ages = GradedGrouping(limits=(15, 30, 45, 60, 75, 90), values=(1, 2, 3, 4, 5))
-    >>> ages.codes([25, 30, 90]).round(3).tolist(), ages.numbers([2.0]).tolist()
-    ([1.667, 2.0, 6.0], [30.0])
+    >>> [ages.code(age) for age in ("25", "30", "90")], ages.number("2.667")
+    (['1.667', '2.000', '5.999'], '40')
     """
 
-    limits: tuple[float, ...]
+    limits: tuple[Fraction, ...]
     """Where categories begin, ascending, and the largest number of all."""
-    values: tuple[float, ...]
-    """The value of each category, each at least 1 above the one before."""
+    values: tuple[int, ...]
+    """The value of each category, a whole number, each at least 1 above the one before."""
+    decimals: int = 0
+    """How many digits after the point numbers may have."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "limits", tuple(map(float, self.limits)))
-        object.__setattr__(self, "values", tuple(map(float, self.values)))
+        try:
+            object.__setattr__(self, "limits", tuple(map(Fraction, self.limits)))
+        except (ValueError, OverflowError, TypeError):
+            raise ParameterError(f"limits must be finite numbers, not {self.limits}") from None
         if len(self.values) < 1 or len(self.limits) != len(self.values) + 1:
             raise ParameterError(
                 f"limits must be one more than values, at least two, not {len(self.limits)} and {len(self.values)}"
             )
-        if not all(map(isfinite, (*self.limits, *self.values))):
-            raise ParameterError("limits and values must be finite numbers")
+        if any(type(value) is not int for value in self.values):
+            raise ParameterError(f"values must be whole numbers, not {self.values}")
+        if not 0 <= self.decimals <= MOST_DECIMALS:
+            raise ParameterError(f"decimals must be between 0 and {MOST_DECIMALS}, not {self.decimals}")
         if any(low >= high for low, high in pairwise(self.limits)):
-            raise ParameterError(f"limits must ascend, not {self.limits}")
+            raise ParameterError(f"limits must ascend, not {', '.join(map(_plain, self.limits))}")
         if any(high < low + 1 for low, high in pairwise(self.values)):
             raise ParameterError(f"values must ascend by 1 or more, not {self.values}")
 
-    def codes(self, numbers: Sequence[float] | Reals) -> Reals:
-        """The code of every number.
+    @cached_property
+    def digits(self) -> int:
+        """How many digits after the point codes have."""
+        widest = max(high - low for low, high in pairwise(self._marks))
+        return max(len(str(_ROOM * widest - 1)), LEAST_DIGITS)
 
-        Edges: a number outside the limits, one that is none, and two that would share a code are refused.
+    @cached_property
+    def _scale(self) -> int:
+        """How many units make 1: every limit and every number that is accepted is a whole multiple of a unit."""
+        return lcm(10**self.decimals, *(limit.denominator for limit in self.limits))
+
+    @cached_property
+    def _marks(self) -> tuple[int, ...]:
+        """The limits, in units."""
+        return tuple(int(limit * self._scale) for limit in self.limits)
+
+    def code(self, number: Number) -> str:
+        """The code of a number, as a decimal; one outside the limits or with more decimals is refused."""
+        found = number if isinstance(number, int | Fraction) else decimal_of(number)
+        if not self.limits[0] <= found <= self.limits[-1]:
+            ends = f"{_plain(self.limits[0])} and {_plain(self.limits[-1])}"
+            raise ParameterError(f"numbers must lie between {ends}, not {number}")
+        units = Fraction(found) * self._scale
+        if (Fraction(found) * 10**self.decimals).denominator != 1:
+            raise ParameterError(f"numbers must have at most {self.decimals} digits after the point, not {number}")
+        return pointed(self._forward(int(units)), self.digits)
+
+    def number(self, code: Number) -> str:
+        """The number whose code this is, to the last digit; what is the code of no number is refused."""
+        found = self.nearest(code)
+        if Decimal(self.code(found)) != (code if isinstance(code, Decimal) else decimal_of(code)):
+            raise ParameterError(f"{code} is the code of no number with {self.decimals} digits after the point")
+        return found
+
+    def nearest(self, code: Number) -> str:
+        """The accepted number that is nearest to what a code stands for."""
+        steps = self.behind(code) * 10**self.decimals
+        whole = (2 * steps.numerator + steps.denominator) // (2 * steps.denominator)
+        return pointed(whole, self.decimals)
+
+    def behind(self, code: Number) -> Fraction:
+        """What a number on the scale of codes stands for, such as a mean of codes; between two categories their limit.
+
+        The largest code of all stands for the largest number. What lies below or above all codes is refused.
         """
-        given = np.asarray(numbers, np.float64)
-        low, high = self.limits[0], self.limits[-1]
-        if not ((given >= low) & (given <= high)).all():
-            strange = given[~((given >= low) & (given <= high))][0]
-            raise ParameterError(f"numbers must lie between {low:g} and {high:g}, not {strange:g}")
-        place, limits, values = self._category(given, self.limits), np.array(self.limits), np.array(self.values)
-        made = values[place] + (given - limits[place]) / (limits[place + 1] - limits[place])
-        made = np.where(given == high, self._top, made)
-        self._refuse_shared(given, made)
-        return np.asarray(made)
+        given = Fraction(code if isinstance(code, int | Fraction) else decimal_of(code))
+        if not self.values[0] <= given <= self.values[-1] + 1:
+            ends = f"{self.values[0]} and {self.values[-1] + 1}"
+            raise ParameterError(f"codes lie between {ends}, not {code}")
+        place = bisect_right(self.values, given) - 1
+        low, high = self.limits[place], self.limits[place + 1]
+        last = place == len(self.values) - 1
+        if last and given >= self.values[-1] + 1 - Fraction(1, 10**self.digits):
+            return high
+        return low + min(given - self.values[place], Fraction(1)) * (high - low)
 
-    def numbers(self, codes: Sequence[float] | Reals) -> Reals:
-        """The number behind every code, up to rounding; limits and the maximum exactly.
+    def codes(self, numbers: Iterable[Number]) -> list[str]:
+        """The code of every number; each distinct one is computed once."""
+        given = list(numbers)
+        made = {number: self.code(number) for number in dict.fromkeys(given)}
+        return [made[number] for number in given]
 
-        Edges: what lies in no category's values is refused.
-        """
-        given = np.asarray(codes, np.float64)
-        place, limits, values = self._category(given, self.values), np.array(self.limits), np.array(self.values)
-        inside = given - values[place]
-        if not ((inside >= 0) & (inside < 1)).all():
-            strange = given[~((inside >= 0) & (inside < 1))][0]
-            raise ParameterError(f"codes must lie in [V, V + 1) of a category's value V, not {strange:g}")
-        made = limits[place] + inside * (limits[place + 1] - limits[place])
-        return np.where(given == self._top, limits[-1], made)
+    def numbers(self, codes: Iterable[Number]) -> list[str]:
+        """The number behind every code; each distinct one is computed once."""
+        given = list(codes)
+        made = {code: self.number(code) for code in dict.fromkeys(given)}
+        return [made[code] for code in given]
 
-    @property
-    def _top(self) -> float:
-        """The code of the largest number: the last one below the end of its category."""
-        return nextafter(self.values[-1] + 1, -np.inf)
+    def _forward(self, units: int) -> int:
+        """The code in units of its last digit."""
+        whole = 10**self.digits
+        if units == self._marks[-1]:
+            return (self.values[-1] + 1) * whole - 1
+        place = bisect_right(self._marks, units) - 1
+        low, width = self._marks[place], self._marks[place + 1] - self._marks[place]
+        return self.values[place] * whole + (2 * (units - low) * whole + width) // (2 * width)
 
-    def _category(self, given: Reals, starts: Sequence[float]) -> NDArray[np.int64]:
-        """The last category that begins at or below each."""
-        return np.clip(np.searchsorted(starts, given, side="right") - 1, 0, len(self.values) - 1)
 
-    def _refuse_shared(self, numbers: Reals, codes: Reals) -> None:
-        """Codes must ascend as strictly as the numbers do, and stay below the end of their category."""
-        distinct, first = np.unique(numbers, return_index=True)
-        ends = np.array(self.values)[self._category(distinct, self.limits)] + 1
-        tight = (np.diff(codes[first], append=np.inf) <= 0) | (codes[first] >= ends)
-        if tight.any():
-            near = distinct[int(np.flatnonzero(tight)[0])]
-            raise ParameterError(f"numbers must lie far enough apart to have codes of their own; {near!r} does not")
+def pointed(units: int, digits: int) -> str:
+    """A whole number of units of the last digit, as a decimal.
+
+    >>> pointed(-5, 1), pointed(1667, 3), pointed(40, 0)
+    ('-0.5', '1.667', '40')
+    """
+    whole, part = divmod(abs(units), 10**digits)
+    return f"{'-' if units < 0 else ''}{whole}" + (f".{part:0{digits}d}" if digits else "")
+
+
+def _plain(number: Fraction) -> str:
+    """A limit for a message.
+
+    >>> _plain(Fraction(15)), _plain(Fraction(1, 4))
+    ('15', '0.25')
+    """
+    return f"{float(number):.12g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import combinations, product
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.data.table import Table
+from sfumato.describe.graded_terms import read_terms, terms_json
 from sfumato.ground.errors import BundleError, listed
 from sfumato.ground.strict_json import read_json
 from sfumato.verification.checks import Check, Remark, same
@@ -125,6 +127,13 @@ def _rules(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
     yield from _rule_figures(document, supports, whole, Fraction(str(confidence)))
 
 
+def _graded(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
+    """The terms are those of the session, and the commitment is a digest; only who holds the secret can open it."""
+    yield same("columns of the result", document["columns"], terms_json(read_terms(asked["columns"])))
+    fits = re.fullmatch("[0-9a-f]{64}", str(document["agreement"])) is not None
+    yield Check(what="commitment", holds=fits, detail="a digest" if fits else "no digest")
+
+
 def _rule_figures(document: Document, supports: Mapping[frozenset[str], int], whole: int, least: Fraction) -> Looked:
     due = {
         (left, one - left): rows
@@ -166,5 +175,6 @@ RESULTS: Mapping[str, Callable[[Document, Mapping[str, Any], str], Looked]] = {
     "rules": _rules,
     "vertical-naive-bayes": _bayes,
     "vertical-rules": _rules,
+    "graded": _graded,
 }
 """How the result of each protocol is looked at."""

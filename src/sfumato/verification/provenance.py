@@ -88,6 +88,11 @@ _SWAPPED = (
     *_of("recomputed", "from the plan", "recoding/within*"),
     *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
 )
+_GRADED = (
+    *_of("recomputed", "from the plan", "data/exempt_suppressed"),
+    *_of("recomputed", "from the cells of the data file", "recoding/columns/*"),
+    *_of("stated", "a commitment that only the sites can open, with their secret", "recoding/agreement"),
+)
 _COLLECTED = (
     *_of("recomputed", "from the numbers of the specification", "specification/promises/*"),
     *_of("stated", "how people drew their answers, which no row shows", "specification/*"),
@@ -144,6 +149,7 @@ _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "private": _PRIVATE,
     "observed": _PRIVATE,
     "swapped": _SWAPPED,
+    "graded": _GRADED,
     "collected": _COLLECTED,
     "condensed": (*_CONDENSED, *_STREAMED),
     "sanitized": _SANITIZED,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.bundle.bundle_files import refuse_file
+from sfumato.bundle.secret_files import refuse_secret, write_secret
 from sfumato.bundle.staging import refuse_existing, write_whole
 from sfumato.collaborate.exchange import Seat, Talk, to_all
 from sfumato.collaborate.joint_protocols import PLACES, JointProtocol, JointResult, joint_protocol
@@ -80,6 +81,11 @@ class Taking:
     """Whether an existing result is replaced."""
     record: Path | None = None
     """Where all messages go, if anywhere."""
+
+    @property
+    def secret(self) -> Path | None:
+        """Where the secret of the result goes, where it has one."""
+        return self.output.with_name(f"{self.output.name}.secret") if self.asked.protocol.secret else None
 
     @property
     def name(self) -> str:
@@ -154,7 +160,7 @@ def take(
     refuse_existing(output, force=force)
     if record is not None:
         refuse_file(record, force=force, sources=(data,))
-    return Taking(
+    taking = Taking(
         asked=asked,
         me=me,
         own=asked.protocol.prepare(asked.parameters, read_file(data)),
@@ -164,6 +170,9 @@ def take(
         force=force,
         record=record,
     )
+    if taking.secret is not None:
+        refuse_secret(taking.secret)
+    return taking
 
 
 def run_party(taking: Taking) -> Took:
@@ -186,8 +195,21 @@ def run_party(taking: Taking) -> Took:
     if taking.record is not None:
         write_whole(taking.record, _recorded(notes, asked.session.names))
         taking.record.chmod(0o600)
-    write_joint(taking.output, result, about, force=taking.force)
+    _written(taking, result, about)
     return Took(result=result, about=about)
+
+
+def _written(taking: Taking, result: JointResult, about: Mapping[str, Any]) -> None:
+    """The bundle, and its secret where it has one: both or none."""
+    if taking.secret is None or result.secret is None:
+        write_joint(taking.output, result, about, force=taking.force)
+        return
+    write_secret(taking.secret, result.secret)
+    try:
+        write_joint(taking.output, result, about, force=taking.force)
+    except BaseException:
+        taking.secret.unlink(missing_ok=True)
+        raise
 
 
 def same_result(seat: Seat, text: str) -> Talk[None]:

@@ -27,6 +27,7 @@ ABOUT: Mapping[str, str] = {
     "tree": "A decision tree of all parties' records",
     "k-means": "Clusters of all parties' records",
     "vertical-naive-bayes": "How many of the common people are of every class, by every value of every column",
+    "graded": "The terms of graded grouping, and a commitment to the secret that the sites hold",
     "vertical-rules": "The frequent sets and association rules of the common people",
 }
 """What each protocol computes."""
@@ -109,6 +110,8 @@ def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list
     """The rows of a result, by its protocol."""
     if protocol == "counts":
         return found["columns"], found["rows"]
+    if protocol == "graded":
+        return ["column", "ranges, or values"], [[name, _terms(said)] for name, said in found["columns"].items()]
     if protocol == "k-means":
         return found["columns"], found["clusters"]
     if protocol.endswith("naive-bayes"):
@@ -131,6 +134,11 @@ def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list
         counts = (paths.counts if paths.counts is not None else np.stack([paths.hit, paths.miss], axis=1)).tolist()
         return ["leaf", *tree.classes], [[path or "all records", *row] for path, row in zip(told, counts, strict=True)]
     return ["key", "value"], [[key, value] for key, value in found.items()]
+
+
+def _terms(said: Any) -> str:
+    """The ranges of a number, or the values of a category."""
+    return "; ".join(" to ".join(pair) for pair in said["ranges"]) if isinstance(said, Mapping) else ", ".join(said)
 
 
 def _said(value: Any) -> str:

@@ -69,6 +69,9 @@ ALGORITHMS = (
     AlgorithmPart(name="microaggregation", run="sfumato.publish.microaggregation:Microaggregation"),
     AlgorithmPart(name="swapping", run="sfumato.publish.value_swapping:Swapping", solves="swapped", needs=("rows",)),
     AlgorithmPart(
+        name="graded", run="sfumato.publish.graded_pseudonyms:GradedPseudonyms", solves="graded", needs=("rows",)
+    ),
+    AlgorithmPart(
         name="reconstruct",
         run="sfumato.collect.published_estimates:Reconstruction",
         solves="collected",
@@ -172,6 +175,15 @@ ATTACKS = (
         make=attack("sfumato.attacks.identity.nearest_record:NearestRecord"),
         quick=True,
         attacks="swapped",
+    ),
+    AttackPart(
+        name="known-plaintext",
+        make=attack("sfumato.attacks.answers.plaintext:KnownPlaintext"),
+        quick=True,
+        attacks="graded",
+    ),
+    AttackPart(
+        name="frequency", make=attack("sfumato.attacks.answers.plaintext:Frequencies"), quick=True, attacks="graded"
     ),
     AttackPart(
         name="lowered-thresholds",

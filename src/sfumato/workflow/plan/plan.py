@@ -183,7 +183,7 @@ class Plan:
                 "max_suppressed": self.algorithm.max_suppressed,
                 "suppressed": self.algorithm.suppressed,
                 "exempt_suppressed": self.algorithm.exempt_suppressed,
-                **self.algorithm.options,
+                **{key: value for key, value in self.algorithm.options.items() if key != "secret"},
             },
             "attack": {
                 "run": self.attack.run,

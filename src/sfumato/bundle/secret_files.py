@@ -1,0 +1,34 @@
+"""Files that only their owner may read: written whole, never over another."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from sfumato.bundle.bundle_files import is_taken
+from sfumato.ground.errors import BundleError
+
+
+def refuse_secret(path: Path) -> None:
+    """Refuse a name that is taken: a secret that is lost is lost for good."""
+    if is_taken(path):
+        raise BundleError(f"{path} exists already; name another file, or keep this secret")
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a file that its owner alone may read; a name that is taken is refused."""
+    refuse_secret(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            try:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            except BaseException:
+                with suppress(OSError):
+                    path.unlink()
+                raise
+    except OSError as error:
+        raise BundleError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,181 @@
+"""From a pseudonymized release to its attacks, files, manifest, report and summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+
+from sfumato.attacks.answers.plaintext import Frequencies, KnownPlaintext
+from sfumato.attacks.frame.trials import Finding
+from sfumato.bundle.graded_secret import AliasTable, GradedColumn, GradedNumbers
+from sfumato.data.table import Table, as_text
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import BundleError, PlanError
+from sfumato.ground.work import Work
+from sfumato.report.graded.graded_page import GradedFacts, render
+from sfumato.workflow.attacking import chosen_attacks
+from sfumato.workflow.audit import Audit, over
+from sfumato.workflow.bundling import as_written, versions
+from sfumato.workflow.kinds.graded import GRADED
+from sfumato.workflow.kinds.graded.graded_stages import GradedRelease
+from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.plan.plan import Plan
+
+
+def attack(made: GradedRelease, work: Work) -> Audit:
+    """Known pairs on numbers, frequencies on categories; more than the plan allows is refused."""
+    asked = made.plan.attack
+    if not asked.run:
+        return Audit()
+    inner, chance = work.within(asked.seconds), Chance(seed=made.plan.algorithm.seed)
+    findings, skipped = list[Finding](), dict[str, str]()
+    chosen = chosen_attacks(asked.attacks, GRADED)
+    for place, (name, part) in enumerate(chosen.items()):
+        work.advance("attack", place, len(chosen))
+        one = part.make(asked.trials)
+        for column, transform in made.prepared.secret.columns.items():
+            if isinstance(transform, GradedNumbers) is not isinstance(one, KnownPlaintext):
+                continue
+            pairs = _pairs(made, column)
+            few = "" if pairs.height > one.known else f"{pairs.height} known values are too few"
+            if why := over(inner, asked.seconds) or few:
+                skipped[f"{name} of {column}"] = why
+            else:
+                findings.append(replace(_attacked(one, pairs, chance), attack=f"{name} of {column}"))
+    work.advance("attack", 1, 1)
+    found = Audit(findings=tuple(findings), skipped=skipped)
+    found.refuse(asked.max_risk, asked.accept)
+    return found
+
+
+def _pairs(made: GradedRelease, column: str) -> pl.DataFrame:
+    """What is shown and what was there, person by person, without missing values."""
+    was = as_text(made.prepared.table.frame[column])
+    return pl.DataFrame({"shown": made.shown[column], "was": was}).drop_nulls()
+
+
+def _attacked(one: KnownPlaintext | Frequencies, pairs: pl.DataFrame, chance: Chance) -> Finding:
+    if isinstance(one, KnownPlaintext):
+        return one.run(pairs["shown"].cast(pl.Float64).to_numpy(), pairs["was"].cast(pl.Float64).to_numpy(), chance)
+    public = dict(pairs["was"].value_counts(normalize=True).iter_rows())
+    return one.run(pairs["shown"].to_list(), pairs["was"].to_list(), public, chance)
+
+
+def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
+    """Refuse to attack a bundle: afterwards nobody knows whose row is whose."""
+    raise BundleError(
+        f"{folder}: pseudonyms are attacked when they are released, where it is known whose row is whose; the "
+        "figures stand in its report"
+    )
+
+
+def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
+    """Refuse new records: they need the secret, which no manifest holds."""
+    raise BundleError(
+        "new records need the secret of the sites, which no bundle holds; use `sfumato graded apply DATA --secret FILE`"
+    )
+
+
+def refuse_frontier(plan: Plan) -> NoReturn:
+    """Refuse a frontier: it draws privacy models against loss, and here is neither."""
+    raise PlanError("algorithm.name: a frontier compares models, and graded grouping meets none and loses nothing")
+
+
+def files(made: GradedRelease) -> dict[str, pl.DataFrame]:
+    """The released rows."""
+    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+
+
+def manifest(made: GradedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is stated: nothing of ranges, values or key, but a commitment to all of them."""
+    ((data, digest),) = files.items()
+    secret = made.prepared.secret
+    return {
+        "data": {"file": data, "sha256": digest, **made.published.to_json()},
+        "claims": [],
+        "recoding": {
+            "algorithm": made.algorithm,
+            "why": made.why,
+            "agreement": secret.agreement,
+            "columns": {name: _stated(secret.columns[name]) for name in made.rows.columns if name in secret.columns},
+        },
+        **made.audit.stated(),
+        "versions": versions("numpy", "polars", "cryptography"),
+    }
+
+
+def _stated(column: GradedColumn) -> dict[str, Any]:
+    if isinstance(column, AliasTable):
+        return {"form": "aliases", "aliases": len(column.aliases)}
+    return {"form": "codes", "digits": column.grouping.digits}
+
+
+def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
+    """The report as one HTML page: a function of the manifest and the rows."""
+    rows, stated = tables["data"].frame, manifest["recoding"]
+    missing = set(manifest["data"]["missing"])
+    facts = GradedFacts(
+        made=str(manifest["made"]),
+        version=str(manifest["sfumato"]),
+        rows=rows.height,
+        agreement=str(stated["agreement"]),
+        columns=tuple(
+            (name, str(one["form"]), _counted(rows[name], str(one["form"]), missing))
+            for name, one in stated["columns"].items()
+        ),
+        beside=tuple(one["name"] for one in manifest["data"]["columns"] if one["name"] not in stated["columns"]),
+        marks=tuple(manifest["marks"]),
+        findings=tuple(map(Finding.from_json, manifest["attacks"])),
+        skipped=dict(manifest["attacks_not_made"]),
+    )
+    return render(facts, work)
+
+
+def _counted(cells: pl.Series, form: str, missing: set[str]) -> tuple[tuple[str, int], ...]:
+    """Rows per alias, the most frequent first; of codes per whole part, in order."""
+    texts = as_text(cells).drop_nulls()
+    texts = texts.filter(~texts.is_in(list(missing))).alias("value")
+    if form == "aliases":
+        counts = texts.value_counts().sort("count", "value", descending=[True, False])
+    else:
+        counts = texts.str.split(".").list.first().cast(pl.Int64).value_counts().sort("value")
+    return tuple((str(value), int(many)) for value, many in counts.iter_rows())
+
+
+def summary(made: GradedRelease) -> Summary:
+    """What was transformed, how often attackers read it back, and that nothing is claimed."""
+    found = [one for one in made.audit.findings if one.rate.carried_out]
+    risks = tuple(
+        f"{one.attack}: {one.rate.value:.1%} of {one.rate.trials:,} values are read back, "
+        f"{one.naive.value:.1%} by a guesser."
+        for one in found
+    )
+    told = {"codes": "numbers have codes", "aliases": "values have aliases"}
+    columns = {name: _stated(one)["form"] for name, one in made.prepared.secret.columns.items()}
+    return Summary(
+        lines=(f"Pseudonymized, nothing is claimed: {made.rows.height:,} rows.",),
+        heads=("column", "what was done"),
+        cells=tuple((name, told[form]) for name, form in columns.items()),
+        after=(
+            *risks,
+            *(f"Beware: {mark}." for mark in made.marks),
+            f"The agreement is {made.prepared.secret.agreement[:16]}.",
+        ),
+        changes=(("rows", made.prepared.table.rows, made.rows.height),),
+    )
+
+
+def figures(made: GradedRelease) -> dict[str, Any]:
+    """What was made, for programs."""
+    return {
+        "rows": made.rows.height,
+        "algorithm": made.algorithm,
+        "claims": [],
+        "agreement": made.prepared.secret.agreement,
+        "columns": {name: _stated(one) for name, one in made.prepared.secret.columns.items()},
+        "attacks": made.audit.to_json(),
+    }
