@@ -21,6 +21,7 @@ from sfumato.cli import (
     dimensions,
     find_channels,
     frontier,
+    graded_verbs,
     key,
     mine_rules,
     party,
@@ -107,6 +108,11 @@ parties = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Compute
 for act in (party.init, party.card, party.show, party.run, party.demo):
     parties.command()(_interruptible(act))
 app.add_typer(parties, name="party")
+
+graded = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Codes and aliases for an untrusted miner.")
+for step in (graded_verbs.new, graded_verbs.show, graded_verbs.apply, graded_verbs.join, graded_verbs.interpret):
+    graded.command()(_interruptible(step))
+app.add_typer(graded, name="graded")
 
 
 def _version(value: bool) -> None:

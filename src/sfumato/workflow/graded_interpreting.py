@@ -1,0 +1,259 @@
+"""A miner's results translated at a site: aliases become values again, codes numbers, in rules, trees, centres, tables.
+
+What is exact: aliases, items of rules, cells that are codes, and ends of intervals that are codes. Other numbers on the
+scale of codes, such as centres, become the number at the same place of the same range. Where ranges are uniform and
+their values follow each other, the codes are one straight line of the numbers, and so means are means again; elsewhere
+a mean of codes is not the code of a mean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato.bundle.graded_secret import AliasTable, GradedNumbers, GradedSecret, translated
+from sfumato.ground.errors import BundleError, DataError, ParameterError, listed
+from sfumato.ground.opening import read_text
+from sfumato.ground.strict_json import read_json
+from sfumato.mine.association_rules import SEPARATOR
+from sfumato.mine.rule_document import KIND as RULES
+from sfumato.mine.rule_document import read_rules
+from sfumato.mine.tree_json import KIND as TREE
+from sfumato.mine.tree_json import tree_of
+from sfumato.verification.verifying import untouched
+from sfumato.workflow.graded_sites import rows_of
+from sfumato.workflow.kinds.graded import GRADED
+from sfumato.workflow.loading import read_file
+
+SIDES = ("antecedent", "consequent")
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Interpreted:
+    """A result in the words of the original."""
+
+    what: str
+    """What it is: "rules", "a tree", "centres", "rows"."""
+    documents: tuple[Document, ...] = ()
+    """JSON documents, where it is such."""
+    frame: pl.DataFrame | None = None
+    """A table, where it is one."""
+
+
+def interpret(path: Path, secret: GradedSecret, *, missing: Iterable[str] = ()) -> Interpreted:
+    """A file or bundle of a miner, translated; what is of another agreement, or of no known form, is refused."""
+    if path.is_dir():
+        return _bundle(path, secret)
+    if path.suffix == ".json":
+        return _documents(_lines(path), secret, str(path))
+    return _table(read_file(path).frame, secret, tuple(missing), str(path))
+
+
+def _bundle(folder: Path, secret: GradedSecret) -> Interpreted:
+    manifest = untouched(folder)
+    if manifest["kind"] == GRADED:
+        if manifest["recoding"]["agreement"] != secret.agreement:
+            raise BundleError(f"{folder} is of another agreement than this secret")
+        return _table(rows_of(folder, manifest).frame, secret, tuple(manifest["data"]["missing"]), str(folder))
+    file = folder / str(manifest["data"]["file"])
+    if file.suffix != ".json":
+        raise BundleError(f"{folder}: a bundle of the kind {manifest['kind']!r} cannot be interpreted")
+    return _documents(_lines(file), secret, str(folder))
+
+
+def _lines(path: Path) -> list[Any]:
+    """The document of a file, or several, one a line."""
+    try:
+        text = read_text(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    if not text.strip():
+        raise DataError(f"{path} is empty")
+    try:
+        return [read_json(text)]
+    except ValueError as error:
+        try:
+            return [read_json(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            raise DataError(f"{path} is not acceptable JSON: {error}") from None
+
+
+def _documents(found: list[Any], secret: GradedSecret, where: str) -> Interpreted:
+    made, what = [], ""
+    for one in found:
+        form = next((form for form in FORMS if isinstance(one, dict) and form.fits(one)), None)
+        if form is None:
+            known = listed([form.what for form in FORMS])
+            raise DataError(f"{where}: this document is none of those that can be interpreted: {known}, or a table")
+        try:
+            made.append(form.read(one, secret))
+        except ParameterError as error:
+            raise DataError(f"{where}: {error}; is it of another agreement?") from None
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise DataError(f"{where}: the document is broken: {error!r}") from None
+        what = form.what
+    return Interpreted(what=what, documents=tuple(made))
+
+
+def _table(frame: pl.DataFrame, secret: GradedSecret, missing: tuple[str, ...], where: str) -> Interpreted:
+    """Rules by their sides, other tables by the names of their columns."""
+    if not frame.height:
+        raise DataError(f"{where} has no rows")
+    if set(SIDES) <= set(frame.columns):
+        sides = [_side(frame[name], secret, where) for name in SIDES]
+        return Interpreted(what="rules", frame=frame.with_columns(sides))
+    agreed = [name for name in frame.columns if name in secret.columns]
+    if not agreed:
+        raise DataError(f"{where} has none of the agreed columns {listed(secret.columns)}")
+    cells = [translated(frame[name], secret.columns[name].behind, (*missing, ""), where) for name in agreed]
+    filled = [one.fill_null(missing[0] if missing else "") if one.null_count() else one for one in cells]
+    return Interpreted(what="rows", frame=frame.with_columns(filled))
+
+
+def _side(cells: pl.Series, secret: GradedSecret, where: str) -> pl.Series:
+    """One side of rules: lists of items, or texts of them."""
+    listed_ = cells.dtype == pl.List(pl.String)
+    try:
+        made = [_items(one if listed_ else str(one).split(SEPARATOR), secret) for one in cells.to_list()]
+    except ParameterError as error:
+        raise DataError(f"{where}, column {cells.name!r}: {error}; is it of another agreement?") from None
+    if listed_:
+        return pl.Series(cells.name, made, dtype=pl.List(pl.String))
+    return pl.Series(cells.name, [SEPARATOR.join(one) for one in made], dtype=pl.String)
+
+
+def _items(items: Iterable[str], secret: GradedSecret) -> list[str]:
+    return [_item(one, secret) for one in items]
+
+
+def _item(item: str, secret: GradedSecret) -> str:
+    """``column=alias`` as ``column=value``; items of other columns stay."""
+    names = [name for name in secret.columns if item.startswith(f"{name}=")]
+    if not names:
+        return item
+    name = max(names, key=len)
+    return f"{name}={secret.columns[name].behind(item[len(name) + 1 :])}"
+
+
+def _rule(one: Mapping[str, Any], secret: GradedSecret) -> Document:
+    return {**one, **{side: _items(one[side], secret) for side in SIDES}}
+
+
+def _rules(found: Document, secret: GradedSecret) -> Document:
+    """Association rules, as a session or ``sfumato rules --json`` has them, with their frequent sets."""
+    key = "strongest" if "strongest" in found else "rules"
+    made = {**found, key: [_rule(one, secret) for one in found[key]]}
+    if "sets" in found:
+        made["sets"] = [{**one, "items": _items(one["items"], secret)} for one in found["sets"]]
+    return made
+
+
+def _centres(found: Document, secret: GradedSecret) -> Document:
+    """Centres of clusters, as a session has them: the columns, then how many records."""
+    readers = [_real(secret.columns.get(name)) for name in found["columns"]]
+    rows = [[read(x) for read, x in zip(readers, row, strict=True)] for row in found["clusters"]]
+    made = {**found, "clusters": rows}
+    if "squared distances" in made:
+        made["squared distances of codes"] = made.pop("squared distances")
+    return made
+
+
+def _real(column: object) -> Callable[[Any], Any]:
+    if not isinstance(column, GradedNumbers):
+        return lambda x: x
+    return lambda x: float(column.grouping.behind(repr(x)))
+
+
+def _tree(found: Document, secret: GradedSecret) -> Document:
+    """A decision tree: domains, edges and classes."""
+    tree_of(found)
+    splits = [one.get("split") for one in found["nodes"]]
+    nodes = []
+    for one in found["nodes"]:
+        made = dict(one)
+        if "edge" in one:
+            made["edge"] = _label(secret.columns.get(splits[one["parent"]]), one["edge"])
+        nodes.append(_classed(made, found, secret))
+    made = {**found, **_head(found, secret), "nodes": nodes}
+    tree_of(made)
+    return made
+
+
+def _classifying(found: Document, secret: GradedSecret) -> Document:
+    """Classification rules: conditions and classes."""
+    read_rules(json.dumps(found))
+    rules = []
+    for one in found["rules"]:
+        asked = {name: _label(secret.columns.get(name), label) for name, label in one["if"].items()}
+        rules.append(_classed({**one, "if": asked}, found, secret))
+    made = {**found, **_head(found, secret), "rules": rules}
+    read_rules(json.dumps(made))
+    return made
+
+
+def _head(found: Document, secret: GradedSecret) -> Document:
+    target = found["target"]
+    classes = secret.columns.get(target["name"])
+    values = target["values"] if classes is None else [classes.behind(one) for one in target["values"]]
+    attributes = [_attribute(one, secret.columns.get(one["name"])) for one in found["attributes"]]
+    return {"target": {**target, "values": values}, "attributes": attributes}
+
+
+def _attribute(one: Document, column: object) -> Document:
+    if isinstance(column, AliasTable):
+        return {**one, "values": [column.behind(value) for value in one["values"]]}
+    if isinstance(column, GradedNumbers):
+        (low, high), rest = _ends(column, [one["low"], one["high"]]), {k: v for k, v in one.items() if k != "grid"}
+        return {**rest, "low": low, "high": high}
+    return one
+
+
+def _classed(one: Document, found: Document, secret: GradedSecret) -> Document:
+    column = secret.columns.get(found["target"]["name"])
+    return one if column is None or "class" not in one else {**one, "class": column.behind(one["class"])}
+
+
+def _label(column: object, label: list[Any]) -> list[Any]:
+    if isinstance(column, AliasTable):
+        return [column.behind(value) for value in label]
+    if isinstance(column, GradedNumbers):
+        return [_ends(column, pair) for pair in label]
+    return label
+
+
+def _ends(column: GradedNumbers, pair: list[Any]) -> list[float]:
+    """The ends of an interval of codes; beyond all codes they are the ends of the column."""
+    grouping, made = column.grouping, []
+    least, most = grouping.values[0], grouping.values[-1] + 1
+    if pair[1] < least or pair[0] > most:
+        raise ParameterError(f"{column.name}: nothing between {pair[0]} and {pair[1]} is a code")
+    for end in pair:
+        made.append(float(column.behind(repr(min(max(end, least), most)))))
+    return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A form of documents that can be translated."""
+
+    what: str
+    """What messages call it."""
+    fits: Callable[[Document], bool]
+    """Whether a document has it."""
+    read: Callable[[Document, GradedSecret], Document]
+    """The translation."""
+
+
+FORMS = (
+    Form(what="a tree", fits=lambda one: one.get("document") == TREE, read=_tree),
+    Form(what="classification rules", fits=lambda one: one.get("document") == RULES, read=_classifying),
+    Form(what="rules", fits=lambda one: "strongest" in one or isinstance(one.get("rules"), list), read=_rules),
+    Form(what="centres", fits=lambda one: "clusters" in one and "columns" in one, read=_centres),
+)
+"""In the order in which they are tried."""
