@@ -46,7 +46,7 @@ class GradedGrouping:
     """Categories of decimal numbers and their values: [L, U) goes to [V, V + 1) in a straight line.
 
     Claim: larger numbers get larger codes, and every number with at most so many decimals comes back to the last digit.
-        Codes have as many digits as that needs. Only the largest number of all is moved: to V + 0.999…
+        Codes have as many digits as that needs, and are exact where they end within twice as many. Only the largest number of all is moved: to V + 0.999…
     Does not protect against: anybody who knows some numbers of the column, or how they are distributed. It is
         pseudonymization, and keeps order, spacing and correlations on purpose.
     Source: document 002, equation 2 and table 3. Its equation 1 has the inequality the wrong way round, and 0.999 for
@@ -87,9 +87,11 @@ class GradedGrouping:
 
     @cached_property
     def digits(self) -> int:
-        """How many digits after the point codes have."""
-        widest = max(high - low for low, high in pairwise(self._marks))
-        return max(len(str(_ROOM * widest - 1)), LEAST_DIGITS)
+        """How many digits after the point codes have: all of them where they end soon, else enough to be read back."""
+        widths = [high - low for low, high in pairwise(self._marks)]
+        enough = max(len(str(_ROOM * max(widths) - 1)), LEAST_DIGITS)
+        whole = (many for many in range(enough, 2 * enough + 1) if all(10**many % width == 0 for width in widths))
+        return next(whole, enough)
 
     @cached_property
     def _scale(self) -> int:

@@ -120,7 +120,7 @@ def _side(cells: pl.Series, secret: GradedSecret, where: str) -> pl.Series:
     """One side of rules: lists of items, or texts of them."""
     listed_ = cells.dtype == pl.List(pl.String)
     try:
-        made = [_items(one if listed_ else str(one).split(SEPARATOR), secret) for one in cells.to_list()]
+        made = [items_behind(one if listed_ else str(one).split(SEPARATOR), secret) for one in cells.to_list()]
     except ParameterError as error:
         raise DataError(f"{where}, column {cells.name!r}: {error}; is it of another agreement?") from None
     if listed_:
@@ -128,7 +128,8 @@ def _side(cells: pl.Series, secret: GradedSecret, where: str) -> pl.Series:
     return pl.Series(cells.name, [SEPARATOR.join(one) for one in made], dtype=pl.String)
 
 
-def _items(items: Iterable[str], secret: GradedSecret) -> list[str]:
+def items_behind(items: Iterable[str], secret: GradedSecret) -> list[str]:
+    """The items of a rule or set in the words of the original."""
     return [_item(one, secret) for one in items]
 
 
@@ -142,7 +143,7 @@ def _item(item: str, secret: GradedSecret) -> str:
 
 
 def _rule(one: Mapping[str, Any], secret: GradedSecret) -> Document:
-    return {**one, **{side: _items(one[side], secret) for side in SIDES}}
+    return {**one, **{side: items_behind(one[side], secret) for side in SIDES}}
 
 
 def _rules(found: Document, secret: GradedSecret) -> Document:
@@ -150,7 +151,7 @@ def _rules(found: Document, secret: GradedSecret) -> Document:
     key = "strongest" if "strongest" in found else "rules"
     made = {**found, key: [_rule(one, secret) for one in found[key]]}
     if "sets" in found:
-        made["sets"] = [{**one, "items": _items(one["items"], secret)} for one in found["sets"]]
+        made["sets"] = [{**one, "items": items_behind(one["items"], secret)} for one in found["sets"]]
     return made
 
 
@@ -170,7 +171,7 @@ def _real(column: object) -> Callable[[Any], Any]:
     return lambda x: float(column.grouping.behind(repr(x)))
 
 
-def _tree(found: Document, secret: GradedSecret) -> Document:
+def tree_behind(found: Document, secret: GradedSecret) -> Document:
     """A decision tree: domains, edges and classes."""
     tree_of(found)
     splits = [one.get("split") for one in found["nodes"]]
@@ -251,7 +252,7 @@ class Form:
 
 
 FORMS = (
-    Form(what="a tree", fits=lambda one: one.get("document") == TREE, read=_tree),
+    Form(what="a tree", fits=lambda one: one.get("document") == TREE, read=tree_behind),
     Form(what="classification rules", fits=lambda one: one.get("document") == RULES, read=_classifying),
     Form(what="rules", fits=lambda one: "strongest" in one or isinstance(one.get("rules"), list), read=_rules),
     Form(what="centres", fits=lambda one: "clusters" in one and "columns" in one, read=_centres),
