@@ -132,7 +132,7 @@ def test_what_is_no_number_is_refused(number: str):
 
 
 def test_more_decimals_than_declared_are_refused():
-    with pytest.raises(ParameterError, match="at most 0 digits after the point, not 20.5"):
+    with pytest.raises(ParameterError, match=r"at most 0 digits after the point, not 20\.5"):
         FIVE.code("20.5")
     assert FIVE.code("20.0") == FIVE.code("2e1") == FIVE.code(20)
 

@@ -57,6 +57,20 @@ print(*(name for name in sys.modules if name.startswith("sfumato.workflow.")))
 """
 
 
+GRADED = """
+import pathlib, sys, tempfile
+import sfumato as sf
+from sfumato.bundle.graded_secret import GradedSecret
+from sfumato.describe.graded_terms import read_terms
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / "data.csv").write_text("ward\\n" + "a\\nb\\n" * 30)
+GradedSecret.new(read_terms({"ward": ["a", "b"]})).write(folder / "sites.secret")
+tree = {"columns": {"ward": {"role": "sensitive"}}, "algorithm": {"name": "graded", "secret": "sites.secret"}}
+sf.release(sf.Plan.parse({**tree, "input": {"path": "data.csv"}}, folder=folder)).write(folder / "bundle")
+print(*(name for name in sys.modules if name.startswith("sfumato.workflow.")))
+"""
+
+
 SANITIZED = """
 import pathlib, sys, tempfile
 import sfumato as sf
@@ -93,7 +107,10 @@ def test_a_release_loads_the_modules_of_workflow_that_are_drawn(kind: str):
     assert loaded == listed("Every release") | listed(title)
 
 
-@pytest.mark.parametrize(("program", "title"), [(COLLECTED, "Collected answers"), (SANITIZED, "Sets that hide rules")])
+@pytest.mark.parametrize(
+    ("program", "title"),
+    [(COLLECTED, "Collected answers"), (GRADED, "Codes and aliases"), (SANITIZED, "Sets that hide rules")],
+)
 def test_releases_of_other_input_load_the_modules_that_are_drawn(program: str, title: str):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = {name.removeprefix("sfumato.workflow.") for name in done.stdout.split()} - packages()

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, Maybe, OneOf, Record, Row, Text, Whole
+from sfumato.bundle.graded_form import GRADED
 from sfumato.bundle.joint_form import JOINT
 from sfumato.bundle.manifest_parts import (
     ATTACK,
@@ -22,21 +23,16 @@ from sfumato.bundle.manifest_parts import (
     NUMBER,
     REACHED,
     REPORT,
-    ROLES,
     RULE,
     SENTENCE,
     STREAM,
     TRAIL,
+    WHOLE,
+    columns_form,
 )
 from sfumato.bundle.sanitized_form import SANITIZED
 from sfumato.bundle.tree_form import TREE
 from sfumato.data.table import KINDS
-
-
-def _columns(types: tuple[str, ...], **optional: Form) -> Form:
-    """The published columns, with what else may be said about one."""
-    return Listed(of=Record(needed={"name": NAME, "role": ROLES, "type": OneOf(types)}, optional=optional))
-
 
 TABLE = Record(
     needed={
@@ -45,7 +41,7 @@ TABLE = Record(
         "data": Record(
             needed={
                 **DATA,
-                "columns": _columns(KINDS, guarded=Exactly(True)),
+                "columns": columns_form(KINDS, guarded=Exactly(True)),
                 "missing": MISSING,
                 "exempt_suppressed": Flag(),
             },
@@ -102,7 +98,7 @@ ITEMS = Record(
         "data": Record(
             needed={
                 **DATA,
-                "columns": _columns(("text", "set", "trajectory"), separator=NAME, mark=NAME),
+                "columns": columns_form(("text", "set", "trajectory"), separator=NAME, mark=NAME),
                 "missing": MISSING,
             }
         ),
@@ -216,14 +212,11 @@ PRIVATE = Record(
 OBSERVED = Record(needed={**_NOISY, "kind": Exactly("observed"), "claims": Listed(of=CLAIM, most=0)}, optional=REPORT)
 """Noisy rows over domains that were read off the table: nothing is claimed."""
 
-_WHOLE = Record(needed={**DATA, "columns": _columns(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)})
-"""A data file in which no row is suppressed."""
-
 SWAPPED = Record(
     needed={
         **COMMON,
         "kind": Exactly("swapped"),
-        "data": _WHOLE,
+        "data": WHOLE,
         "claims": Listed(of=CLAIM, most=0),
         "attacks": Listed(of=ATTACK, most=20_000),
         "attacks_not_made": Mapped(of=SENTENCE),
@@ -242,39 +235,11 @@ SWAPPED = Record(
 )
 """Rows with exchanged values: nothing is claimed."""
 
-GRADED = Record(
-    needed={
-        **COMMON,
-        "kind": Exactly("graded"),
-        "data": _WHOLE,
-        "claims": Listed(of=CLAIM, most=0),
-        "attacks": Listed(of=ATTACK, most=20_000),
-        "attacks_not_made": Mapped(of=SENTENCE),
-        "recoding": Record(
-            needed={
-                "algorithm": NAME,
-                "why": SENTENCE,
-                "agreement": DIGEST,
-                "columns": Mapped(
-                    of=Either(
-                        (
-                            Record(needed={"form": Exactly("codes"), "digits": Whole(low=1)}),
-                            Record(needed={"form": Exactly("aliases"), "aliases": Whole(low=1)}),
-                        )
-                    )
-                ),
-            }
-        ),
-    },
-    optional=REPORT,
-)
-"""Rows with codes and aliases that sites agreed on: nothing is claimed."""
-
 COLLECTED = Record(
     needed={
         **COMMON,
         "kind": Exactly("collected"),
-        "data": _WHOLE,
+        "data": WHOLE,
         **COLLECTION,
         "attacks": Listed(of=ATTACK, most=20_000),
         "attacks_not_made": Mapped(of=SENTENCE),
@@ -288,7 +253,7 @@ CONDENSED = Record(
     needed={
         **COMMON,
         "kind": Exactly("condensed"),
-        "data": _WHOLE,
+        "data": WHOLE,
         **JUDGED,
         "recoding": Record(
             needed={

@@ -135,7 +135,19 @@ COMMON: Mapping[str, Form] = MappingProxyType(
         "sfumato": Text(most=40, like=r"[0-9A-Za-z.+-]+"),
         "schema": Exactly(SCHEMA),
         "kind": OneOf(
-            ("table", "items", "private", "observed", "swapped", "graded", "collected", "condensed", "sanitized", "tree", "joint")
+            (
+                "table",
+                "items",
+                "private",
+                "observed",
+                "swapped",
+                "graded",
+                "collected",
+                "condensed",
+                "sanitized",
+                "tree",
+                "joint",
+            )
         ),
         "made": Text(like=r"\d{4}-\d{2}-\d{2}"),
         "marks": Listed(of=SENTENCE, most=20_000),
@@ -243,3 +255,12 @@ COLLECTION: Mapping[str, Form] = MappingProxyType(
     }
 )
 """What a bundle of randomized answers states: the specification, what it promises, what is estimated."""
+
+
+def columns_form(types: tuple[str, ...], **optional: Form) -> Form:
+    """The published columns, with what else may be said about one."""
+    return Listed(of=Record(needed={"name": NAME, "role": ROLES, "type": OneOf(types)}, optional=optional))
+
+
+WHOLE = Record(needed={**DATA, "columns": columns_form(KINDS), "missing": MISSING, "exempt_suppressed": Exactly(False)})
+"""A data file in which no row is suppressed."""

@@ -26,7 +26,9 @@ def new(
     if as_json:
         say_json({"secret": str(output), "agreement": secret.agreement, "columns": list(secret.terms)})
         return
-    say(f"{output}: the secret for {', '.join(secret.terms)}, readable by you only. Keep a copy, and hand it to nobody.")
+    say(
+        f"{output}: the secret for {', '.join(secret.terms)}, readable by you only. Keep a copy, and hand it to nobody."
+    )
     say(f"Next: sfumato graded apply DATA --secret {output} -o part")
 
 

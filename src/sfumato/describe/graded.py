@@ -46,7 +46,8 @@ class GradedGrouping:
     """Categories of decimal numbers and their values: [L, U) goes to [V, V + 1) in a straight line.
 
     Claim: larger numbers get larger codes, and every number with at most so many decimals comes back to the last digit.
-        Codes have as many digits as that needs, and are exact where they end within twice as many. Only the largest number of all is moved: to V + 0.999…
+        Codes have as many digits as that needs, and are exact where they end within twice as many. Only the largest
+        number of all is moved: to V + 0.999…
     Does not protect against: anybody who knows some numbers of the column, or how they are distributed. It is
         pseudonymization, and keeps order, spacing and correlations on purpose.
     Source: document 002, equation 2 and table 3. Its equation 1 has the inequality the wrong way round, and 0.999 for
@@ -157,7 +158,7 @@ class GradedGrouping:
 
     def _forward(self, units: int) -> int:
         """The code in units of its last digit."""
-        whole = 10**self.digits
+        whole: int = 10**self.digits
         if units == self._marks[-1]:
             return (self.values[-1] + 1) * whole - 1
         place = bisect_right(self._marks, units) - 1

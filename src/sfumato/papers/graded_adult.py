@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -79,7 +80,7 @@ def _pair() -> Pair:
 
 def values(*, full: bool, work: Work) -> Shown:
     """Table 3: nine numbers and their codes for five categories of width 15."""
-    five = GradedGrouping(limits=tuple(range(15, 91, 15)), values=(1, 2, 3, 4, 5))
+    five = GradedGrouping(limits=tuple(map(Fraction, range(15, 91, 15))), values=(1, 2, 3, 4, 5))
     codes = five.codes(AGES)
     beside = [
         Beside(
@@ -94,7 +95,12 @@ def values(*, full: bool, work: Work) -> Shown:
     back = five.numbers(codes)
     kept = float(np.corrcoef(AGES, [float(code) for code in codes])[0, 1])
     beside += [
-        Beside(what="read back", theirs="interpreted by the parties", ours=", ".join(back), holds=back == [str(age) for age in AGES]),
+        Beside(
+            what="read back",
+            theirs="interpreted by the parties",
+            ours=", ".join(back),
+            holds=back == [str(age) for age in AGES],
+        ),
         Beside(what="correlation", theirs="1", ours=f"{kept:.6f}", holds=kept > 0.999),
     ]
     notes = ["The columns k = 3 and k = 4 of the document fit no one set of categories, and are not compared."]
@@ -148,7 +154,7 @@ def _mined(frame: pl.DataFrame, support: float) -> list[Rule]:
     return list(found.select("antecedent", "consequent", "rows", "confidence").iter_rows())
 
 
-def _as_set(found: list[Rule]) -> set[object]:
+def _as_set(found: Sequence[Rule]) -> set[object]:
     return {(frozenset(a), frozenset(c), rows, confidence) for a, c, rows, confidence in found}
 
 
@@ -199,12 +205,13 @@ def bayes(*, full: bool, work: Work) -> Shown:
         _equal(pair, "workclass", "accuracy of naive Bayes, class work class", "equal before and after", told),
         _alike("class of every record", told),
     ]
-    ages = {what: frame["age"].cast(pl.Float64) for what, frame in _frames(pair)}
-    for what, read in (("mean", pl.Series.mean), ("standard deviation", pl.Series.std)):
-        one, other = (float(read(age)) for age in ages.values())  # type: ignore[operator]
-        beside.append(
-            Beside(what=f"{what} of age", theirs="differs", ours=f"{one:.3f}, {other:.3f}", holds=one != other)
-        )
+    ages = [frame["age"].cast(pl.Float64).to_numpy() for _, frame in _frames(pair)]
+    for what, (one, other) in (
+        ("mean", [age.mean() for age in ages]),
+        ("standard deviation", [age.std() for age in ages]),
+    ):
+        ours = f"{one:.3f}, {other:.3f}"
+        beside.append(Beside(what=f"{what} of age", theirs="differs", ours=ours, holds=bool(one != other)))
     note = "Age is told by 20 equal parts of its range; WEKA takes a normal curve."
     return Shown(data=pair.words, beside=beside, notes=[note])
 

@@ -230,13 +230,11 @@ def _label(column: object, label: list[Any]) -> list[Any]:
 
 def _ends(column: GradedNumbers, pair: list[Any]) -> list[float]:
     """The ends of an interval of codes; beyond all codes they are the ends of the column."""
-    grouping, made = column.grouping, []
+    grouping = column.grouping
     least, most = grouping.values[0], grouping.values[-1] + 1
     if pair[1] < least or pair[0] > most:
         raise ParameterError(f"{column.name}: nothing between {pair[0]} and {pair[1]} is a code")
-    for end in pair:
-        made.append(float(column.behind(repr(min(max(end, least), most)))))
-    return made
+    return [float(column.behind(repr(min(max(end, least), most)))) for end in pair]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

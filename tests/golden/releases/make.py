@@ -15,11 +15,13 @@ import numpy as np
 import polars as pl
 
 import sfumato as sf
+from sfumato.bundle.graded_secret import GradedSecret
 from sfumato.collect.kept_categories import KeptCategory
 from sfumato.collect.noisy_numbers import NoisyNumber
 from sfumato.collect.specification import Specification
 from sfumato.collect.studies import shown_bits, shown_codes, shown_numbers
 from sfumato.collect.unary_bits import UnaryBits
+from sfumato.describe.graded_terms import read_terms
 from sfumato.ground.chance import Chance
 from tests.golden.releases import adapter
 from tests.golden.releases.comparing import BUNDLES, EXPECTED, HERE, read, tables, texts
@@ -39,6 +41,15 @@ SURVEY = Specification(
     )
 )
 
+SITES = read_terms(
+    {
+        "age": {"low": 15, "high": 90, "categories": 5},
+        "hours-per-week": {"ranges": [[0, 20], [20, 45], [45, 100]], "gap": 3},
+        "marital-status": ["Never-married", "Married-civ-spouse", "Married-spouse-absent", "Married-AF-spouse",
+                           "Separated", "Divorced", "Widowed"],
+    }
+)  # fmt: skip
+
 
 def main(names: Sequence[str]) -> None:
     for name, frame in drawn().items():
@@ -47,6 +58,8 @@ def main(names: Sequence[str]) -> None:
             _draw(frame, DRAWN / name)
     if not (DRAWN / "survey.json").exists():
         (DRAWN / "survey.json").write_text(SURVEY.write(), encoding="utf-8")
+    if not (DRAWN / "sites.secret").exists():
+        (DRAWN / "sites.secret").write_text(GradedSecret(key=bytes(range(32)), terms=SITES).text(), encoding="utf-8")
     for name in names or PLANS:
         for ending in ("", ".sensitive"):
             (EXPECTED / f"{name}{ending}.csv").unlink(missing_ok=True)

@@ -446,6 +446,13 @@ OTHERS: dict[str, Tree] = {
         {},
         {"name": "swapping", "rate": 0.3, "within": {"sex": 0, "age": 1}},
     ),
+    "graded": plan(
+        "people.csv",
+        {"age": role("sensitive"), "hours-per-week": role("sensitive"), "marital-status": role("sensitive"),
+         "sex": role("keep"), "income": role("target")},
+        {},
+        {"name": "graded", "secret": "tables/sites.secret"},
+    ),
     "condense": plan(
         "people.csv",
         {"age": role("quasi"), "hours-per-week": role("quasi"), "sex": role("keep"), "occupation": role("sensitive"),

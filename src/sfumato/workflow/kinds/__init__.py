@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from sfumato.workflow.kinds.kind import Kind
     from sfumato.workflow.plan.plan import Plan
 
-NAMES = ("joint", "collected", "tree", "private", "observed", "swapped", "graded", "condensed", "sanitized", "items", "table")
+NAMES = (
+    "joint",
+    "collected",
+    "tree",
+    "private",
+    "observed",
+    "swapped",
+    "graded",
+    "condensed",
+    "sanitized",
+    "items",
+    "table",
+)
 """The folders, in the order in which they are asked whether a plan is theirs; the last one takes every plan."""
 
 

@@ -1,4 +1,4 @@
-"""Rows whose values have codes and aliases that sites agreed on; no model is met: plans with the algorithm ``graded``."""
+"""Rows with codes and aliases that sites agreed on; no model is met: plans with the algorithm ``graded``."""
 
 from __future__ import annotations
 

@@ -37,9 +37,10 @@ def attack(made: GradedRelease, work: Work) -> Audit:
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         one = part.make(asked.trials)
-        for column, transform in made.prepared.secret.columns.items():
-            if isinstance(transform, GradedNumbers) is not isinstance(one, KnownPlaintext):
-                continue
+        columns = _attackable(made, one)
+        if not columns:
+            skipped[name] = "no column has codes" if isinstance(one, KnownPlaintext) else "no column has aliases"
+        for column in columns:
             pairs = _pairs(made, column)
             few = "" if pairs.height > one.known else f"{pairs.height} known values are too few"
             if why := over(inner, asked.seconds) or few:
@@ -50,6 +51,12 @@ def attack(made: GradedRelease, work: Work) -> Audit:
     found = Audit(findings=tuple(findings), skipped=skipped)
     found.refuse(asked.max_risk, asked.accept)
     return found
+
+
+def _attackable(made: GradedRelease, one: KnownPlaintext | Frequencies) -> list[str]:
+    """The columns with codes for one attack, those with aliases for the other."""
+    form = GradedNumbers if isinstance(one, KnownPlaintext) else AliasTable
+    return [name for name, column in made.prepared.secret.columns.items() if isinstance(column, form)]
 
 
 def _pairs(made: GradedRelease, column: str) -> pl.DataFrame:

@@ -74,9 +74,7 @@ class GradedRelease(Release):
 
 def algorithm_of(plan: Plan) -> GradedPseudonyms:
     """The algorithm with the plan's options."""
-    made: GradedPseudonyms = configured(
-        catalog().algorithms[GRADED], plan.algorithm.options, beside=("name", "seed")
-    )
+    made: GradedPseudonyms = configured(catalog().algorithms[GRADED], plan.algorithm.options, beside=("name", "seed"))
     return made
 
 
@@ -214,5 +212,5 @@ def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: objec
     yield Check(what="agreement", holds=told == prepared.secret.agreement, detail="that of the secret")
     table = tables_of(folder, manifest)["data"].frame
     mark = next(iter(manifest["data"]["missing"]), "")
-    frames = (frame.select(pl.col(made.columns).cast(pl.String).fill_null(mark)) for frame in (made, table))
-    yield from kept_exactly(*frames, [])
+    before, after = (frame.select(pl.col(made.columns).cast(pl.String).fill_null(mark)) for frame in (made, table))
+    yield from kept_exactly(before, after, [])
