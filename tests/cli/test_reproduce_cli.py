@@ -44,7 +44,7 @@ def test_a_page_and_a_table(run, tmp_path: Path):
         (("thesis", "--only", "figure 3.55"), "there is no 'figure 3.55'; did you mean 'figure 3.5'?"),
         (("thesis", "--only", "table 7.1"), "table 7.1 does not run (open: differential privacy across two"),
         (("thesis", "--only", "figure 3.1"), "figure 3.1 does not run (drawing)"),
-        (("graded",), "nothing of it runs yet"),
+        (("textbook",), "nothing of it runs yet"),
     ],
 )
 def test_refusals(run, words, message):

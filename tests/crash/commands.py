@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import sfumato as sf
+from sfumato.bundle.graded_secret import GradedSecret
+from sfumato.describe.graded_terms import read_terms
 from sfumato.ground.scratch import clear
 from sfumato.workflow.paying import cited_by
 from tests.crash.warm import Warm
@@ -77,6 +79,9 @@ COMMANDS = {
     "apply --force": Command(
         arguments=("apply", "known", "data.csv", "-o", "out.csv", "--force"), makes="out.csv", existing=True
     ),
+    "graded apply": Command(
+        arguments=("graded", "apply", "data.csv", "--secret", "sites.secret", "-o", "out"), makes="out"
+    ),
     "query": Command(
         arguments=("query", "query.toml", "SELECT COUNT(*)", *PAID),
         makes="",
@@ -95,6 +100,8 @@ def prepared(root: Path, large: Warm) -> Path:
     sf.datasets.census(60, seed=2).select("age", "sex", "occupation").write_csv(root / "data.csv")
     for name, text in (("open", OPEN), ("private", PRIVATE), ("query", PRIVATE.split("[privacy]", maxsplit=1)[0])):
         (root / f"{name}.toml").write_text(text)
+    terms = read_terms({"age": {"low": 0, "high": 100, "categories": 4}, "sex": ["Female", "Male"]})
+    GradedSecret.new(terms).write(root / "sites.secret")
     ledger = sf.Ledger.create(root / "ledger.db", total=10_000)
     ledger.grant("ann", 10_000)
     for arguments in (("release", "open.toml", "-o", "known"), ("apply", "known", "data.csv", "-o", "applied.csv")):

@@ -22,6 +22,7 @@ from sfumato.papers import (
     diffgen_compared,
     diffgen_health,
     diffgen_trial,
+    graded_adult,
     inputs,
     lkc_adult,
     lkc_blood,
@@ -52,7 +53,16 @@ def few_trees() -> Experiment:
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every data set as a handful of rows."""
     few = AdultData(frame=census(900, seed=1), folder=None, words="A few synthetic rows.")
-    for module in (bottom_up_adult, bottom_up_scaling, diffgen_adult, diffgen_compared, diffgen_trial, lkc_adult):
+    adults = (
+        bottom_up_adult,
+        bottom_up_scaling,
+        diffgen_adult,
+        diffgen_compared,
+        diffgen_trial,
+        graded_adult,
+        lkc_adult,
+    )
+    for module in adults:
         monkeypatch.setattr(module, "adult_data", lambda: few)
     monkeypatch.setattr(diffgen_adult, "adult_trial", diffgen_trial.adult_trial.__wrapped__)
     monkeypatch.setattr(diffgen_adult, "varied", lambda frame, rows, kept: inputs.varied(frame, rows // 100, kept))
@@ -69,5 +79,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(path_losses, "metro", lambda rows, seed: metro(rows // 100, seed=seed))
     monkeypatch.setattr(shared_trees, "_found", lambda full, work: few_trees())
     diffgen_health._split.cache_clear()
+    graded_adult.adult_pair.cache_clear()
     yield
     diffgen_health._split.cache_clear()
+    graded_adult.adult_pair.cache_clear()

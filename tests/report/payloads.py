@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
+from sfumato.bundle.graded_secret import GradedSecret
+from sfumato.describe.graded_terms import read_terms
 
 RUN = "document.documentElement.dataset.ran=1;new Image().src='http://leak.test/ran'"
 PAYLOADS = (
@@ -139,6 +141,15 @@ def collected_release(folder: Path) -> Any:
     return sf.release(sf.Plan.parse(plan, folder=folder), pl.DataFrame(shown))
 
 
+def graded_release(folder: Path) -> Any:
+    """Codes and aliases of columns whose names and values are payloads."""
+    terms = {PAYLOADS[0]: list(PAYLOADS), PAYLOADS[5]: {"low": 0, "high": 90, "categories": 5}}
+    GradedSecret.new(read_terms(terms)).write(folder / "sites.secret")
+    columns = {**{name: {"role": "sensitive"} for name in terms}, "keep": {"role": "keep"}}
+    plan = {"columns": columns, "algorithm": {"name": "graded", "secret": "sites.secret"}}
+    return sf.release(sf.Plan.parse(plan, folder=folder), rows())
+
+
 def pages(folder: Path) -> dict[str, str]:
     """One page of every sort that the project writes, full of payloads."""
     parse: Callable[[Any], Any] = sf.Plan.parse
@@ -166,6 +177,7 @@ def pages(folder: Path) -> dict[str, str]:
         "items-inside": items.report(inside=True),
         "private": private.report(),
         "swapped": swapped.report(),
+        "graded": graded_release(folder).report(),
         "collected": collected.report(),
         "collected-inside": collected.report(inside=True),
         "condensed": condensed.report(),

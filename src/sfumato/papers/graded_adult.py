@@ -63,7 +63,8 @@ class Pair:
 
 
 @cache
-def _pair() -> Pair:
+def adult_pair() -> Pair:
+    """Adult before and after."""
     data = adult_data()
     frame = data.frame.select(COLUMNS)
     terms = read_terms(
@@ -109,7 +110,7 @@ def values(*, full: bool, work: Work) -> Shown:
 
 def rules(*, full: bool, work: Work) -> Shown:
     """Table 2: the best rules of both tables, age left out as in the document."""
-    pair = _pair()
+    pair = adult_pair()
     wanted = (("Apriori", 10, ">= 0.91"), ("Tertius", 11, ">= 0.95"), ("Predictive Apriori", 100, ">= 0.9941"))
     beside = [_same_rules(pair, *_rules_of(pair, 100))]
     for name, many, confidence in wanted:
@@ -160,7 +161,7 @@ def _as_set(found: Sequence[Rule]) -> set[object]:
 
 def classes(*, full: bool, work: Work) -> Shown:
     """Figure 3 and the figures around it: a tree that tells marital status, and clusters."""
-    pair = _pair()
+    pair = adult_pair()
     (tree, one), (mined, other) = (_tree(pair, frame) for _, frame in _frames(pair))
     told = {"before": one, "after": other}
     back = tree_of(tree_behind(tree_json(mined), pair.secret))
@@ -199,7 +200,7 @@ def classes(*, full: bool, work: Work) -> Shown:
 
 def bayes(*, full: bool, work: Work) -> Shown:
     """Figures 4 and 5: naive Bayes that tells the work class."""
-    pair = _pair()
+    pair = adult_pair()
     told = {what: _bayes(pair, frame) for what, frame in _frames(pair)}
     beside = [
         _equal(pair, "workclass", "accuracy of naive Bayes, class work class", "equal before and after", told),
