@@ -30,7 +30,7 @@ def ages(rows: int = 3000) -> np.ndarray:
 
 def test_two_known_people_break_equal_categories():
     """With equal widths the whole column lies on one line: two pairs are enough for everybody."""
-    found = KnownPlaintext(known=2).run(graded(ages(), LIMITS, VALUES), ages(), Chance(seed=1))
+    found = KnownPlaintext(known=2).against(graded(ages(), LIMITS, VALUES), ages(), Chance(seed=1))
     assert (found.rate.value, found.outcome) == (1.0, Outcome.REFUTED)
     assert found.figures["largest_error"] < 0.1, "codes have three digits"
     assert found.naive.value < 0.2
@@ -41,7 +41,7 @@ def test_uneven_categories_fall_with_a_few_more():
     limits, values = (15, 18, 25, 31, 44, 60, 90), (1, 2, 5, 7, 8, 12)
     rates = []
     for known in (3, 10, 40):
-        found = KnownPlaintext(known=known).run(graded(ages(), limits, values), ages(), Chance(seed=3))
+        found = KnownPlaintext(known=known).against(graded(ages(), limits, values), ages(), Chance(seed=3))
         rates.append(found.rate.value)
         assert found.outcome is Outcome.REFUTED
     assert rates == sorted(rates)
@@ -51,7 +51,7 @@ def test_uneven_categories_fall_with_a_few_more():
 def test_pseudonyms_without_order_tell_nothing():
     true = ages()
     drawn = np.random.default_rng(1).permutation(len(true)).astype(float)
-    assert KnownPlaintext(known=10).run(drawn, true, Chance(seed=1)).outcome is Outcome.INCONCLUSIVE
+    assert KnownPlaintext(known=10).against(drawn, true, Chance(seed=1)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_lines_by_hand():
@@ -78,21 +78,21 @@ def public(seed: int, column: str, rows: int = 5000) -> dict[str, float]:
 @pytest.mark.parametrize("column", ["education", "marital-status", "occupation"])
 def test_mapping_tables_fall_to_public_frequencies(column: str):
     values = sf.datasets.census(3000, seed=1)[column].to_list()
-    found = Frequencies().run(mapped(values, 2), values, public(9, column), Chance(seed=1))
+    found = Frequencies().against(mapped(values, 2), values, public(9, column), Chance(seed=1))
     assert found.outcome is Outcome.REFUTED
     assert found.rate.value > found.naive.value + 0.2
-    more = Frequencies(known=20).run(mapped(values, 2), values, public(9, column), Chance(seed=1))
+    more = Frequencies(known=20).against(mapped(values, 2), values, public(9, column), Chance(seed=1))
     assert more.rate.value > 0.85
 
 
 def test_equal_frequencies_and_aliases_for_rows_tell_nothing():
     values = [f"v{at % 50}" for at in range(3000)]
     even = {f"v{at}": 1 / 50 for at in range(50)}
-    assert Frequencies().run(mapped(values, 1), values, even, Chance(seed=1)).outcome is Outcome.INCONCLUSIVE
-    alone = Frequencies().run([str(at) for at in range(3000)], values, even, Chance(seed=1))
+    assert Frequencies().against(mapped(values, 1), values, even, Chance(seed=1)).outcome is Outcome.INCONCLUSIVE
+    alone = Frequencies().against([str(at) for at in range(3000)], values, even, Chance(seed=1))
     assert alone.outcome is Outcome.INCONCLUSIVE
     assert alone.rate.value == pytest.approx(1 / 3000), "3000 aliases share 50 values by lot: 1 in 60, then 1 in 50"
-    few = Frequencies().run(
+    few = Frequencies().against(
         mapped(sf.datasets.census(500, seed=1)["education"].to_list(), 1), ["?"] * 500, {"HS-grad": 1}, SEED
     )
     kit.failed_trials_are_no_resistance(few)
@@ -101,12 +101,12 @@ def test_equal_frequencies_and_aliases_for_rows_tell_nothing():
 def test_repeated_and_refused():
     values = sf.datasets.census(300, seed=1)["race"].to_list()
     shares, aliases = public(2, "race"), mapped(values, 1)
-    first, second = (Frequencies(known=2).run(aliases, values, shares, Chance(seed=5)).to_json() for _ in range(2))
+    first, second = (Frequencies(known=2).against(aliases, values, shares, Chance(seed=5)).to_json() for _ in range(2))
     assert first == second
     kit.refuses(Frequencies, known=-1, trials=0)
     kit.refuses(KnownPlaintext, known=1, tolerance=0, trials=0)
     for given_aliases, statistic in ((aliases[1:], shares), (aliases, {})):
         with pytest.raises(ParameterError, match="aliases"):
-            Frequencies().run(given_aliases, values, statistic, Chance(seed=1))
+            Frequencies().against(given_aliases, values, statistic, Chance(seed=1))
     with pytest.raises(ParameterError, match="pseudonyms"):
-        KnownPlaintext(known=5).run([1.0] * 5, [1.0] * 5, Chance(seed=1))
+        KnownPlaintext(known=5).against([1.0] * 5, [1.0] * 5, Chance(seed=1))

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.attacks.frame.pseudonymized import PseudonymizedColumn
 from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers
 from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.tree_subject import ToldTree, TreeSubject
@@ -84,6 +85,12 @@ def hidden_pairs() -> SanitizedSubject:
     return SanitizedSubject(sure=records, possible=records, patterns=pairs, min_support=0.1, min_confidence=0.5)
 
 
+def coded(column: str, *, codes: bool) -> PseudonymizedColumn:
+    """A column of a census with its own values for codes or aliases."""
+    cells = tuple(raw().people[column].to_list())
+    return PseudonymizedColumn(name=column, shown=cells, true=cells, codes=codes)
+
+
 JOBS = ("confidence-bounding", {"templates": [{"column": "occupation", "value": "Sales", "limit": 0.2}]})
 """A claim that names a value."""
 SUBJECTS: dict[str, Callable[[], Any]] = {
@@ -98,6 +105,8 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "singling-out": census_subject,
     "sparse": sets,
     "lowered-thresholds": hidden_pairs,
+    "known-plaintext": lambda: coded("age", codes=True),
+    "frequency": lambda: coded("occupation", codes=False),
     "spectral": noisy_factor,
     "bayes-guess": kept_answers,
     **dict.fromkeys(("tree-inference", "tree-membership", "tree-combination"), bare_leaves),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sfumato.attacks.frame.pseudonymized import PseudonymizedColumn
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import above, at_least
 from sfumato.ground.chance import Chance
@@ -45,7 +46,20 @@ class KnownPlaintext:
         above("tolerance", self.tolerance, 0)
         at_least("trials", self.trials, 1)
 
-    def run(self, pseudonyms: ArrayLike, originals: ArrayLike, chance: Chance, limit: Limit | None = None) -> Finding:
+    def fits(self, subject: PseudonymizedColumn) -> str:
+        """It needs codes of more people than he knows."""
+        if not subject.codes:
+            return "aliases keep no order"
+        return "" if len(subject.true) > self.known else f"{len(subject.true)} values are too few"
+
+    def run(self, subject: PseudonymizedColumn, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Recover a column of a release."""
+        shown, true = (np.array(cells, np.float64) for cells in (subject.shown, subject.true))
+        return self.against(shown, true, chance, limit)
+
+    def against(
+        self, pseudonyms: ArrayLike, originals: ArrayLike, chance: Chance, limit: Limit | None = None
+    ) -> Finding:
         """Recover the originals of others from a random few."""
         shown, true = np.asarray(pseudonyms, np.float64), np.asarray(originals, np.float64)
         if shown.ndim != 1 or shown.shape != true.shape or len(true) <= self.known:
@@ -104,7 +118,17 @@ class Frequencies:
         at_least("known", self.known, 0)
         at_least("trials", self.trials, 1)
 
-    def run(
+    def fits(self, subject: PseudonymizedColumn) -> str:
+        """It needs aliases of more people than he knows."""
+        if subject.codes:
+            return "codes keep order, and fall to known people"
+        return "" if len(subject.true) > self.known else f"{len(subject.true)} values are too few"
+
+    def run(self, subject: PseudonymizedColumn, chance: Chance, limit: Limit | None = None) -> Finding:
+        """Read the aliases of a release, knowing the frequencies of its own table: the worst case."""
+        return self.against(subject.shown, subject.true, subject.public, chance, limit)
+
+    def against(
         self,
         aliases: Sequence[str],
         originals: Sequence[str],

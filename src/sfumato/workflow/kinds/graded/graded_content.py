@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 
 import polars as pl
 
-from sfumato.attacks.answers.plaintext import Frequencies, KnownPlaintext
+from sfumato.attacks.answers.plaintext import KnownPlaintext
+from sfumato.attacks.frame.pseudonymized import PseudonymizedColumn
 from sfumato.attacks.frame.trials import Finding
 from sfumato.bundle.graded_secret import AliasTable, GradedColumn, GradedNumbers
 from sfumato.data.table import Table, as_text
@@ -33,43 +34,35 @@ def attack(made: GradedRelease, work: Work) -> Audit:
         return Audit()
     inner, chance = work.within(asked.seconds), Chance(seed=made.plan.algorithm.seed)
     findings, skipped = list[Finding](), dict[str, str]()
-    chosen = chosen_attacks(asked.attacks, GRADED)
+    chosen, columns = chosen_attacks(asked.attacks, GRADED), _found(made)
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        one = part.make(asked.trials)
-        columns = _attackable(made, one)
-        if not columns:
-            skipped[name] = "no column has codes" if isinstance(one, KnownPlaintext) else "no column has aliases"
+        one, told = part.make(asked.trials), len(findings) + len(skipped)
         for column in columns:
-            pairs = _pairs(made, column)
-            few = "" if pairs.height > one.known else f"{pairs.height} known values are too few"
-            if why := over(inner, asked.seconds) or few:
-                skipped[f"{name} of {column}"] = why
+            if column.codes is not isinstance(one, KnownPlaintext):
+                continue
+            if why := over(inner, asked.seconds) or one.fits(column):
+                skipped[f"{name} of {column.name}"] = why
             else:
-                findings.append(replace(_attacked(one, pairs, chance), attack=f"{name} of {column}"))
+                findings.append(replace(one.run(column, chance), attack=f"{name} of {column.name}"))
+        if told == len(findings) + len(skipped):
+            skipped[name] = "no column has codes" if isinstance(one, KnownPlaintext) else "no column has aliases"
     work.advance("attack", 1, 1)
     found = Audit(findings=tuple(findings), skipped=skipped)
     found.refuse(asked.max_risk, asked.accept)
     return found
 
 
-def _attackable(made: GradedRelease, one: KnownPlaintext | Frequencies) -> list[str]:
-    """The columns with codes for one attack, those with aliases for the other."""
-    form = GradedNumbers if isinstance(one, KnownPlaintext) else AliasTable
-    return [name for name, column in made.prepared.secret.columns.items() if isinstance(column, form)]
-
-
-def _pairs(made: GradedRelease, column: str) -> pl.DataFrame:
-    """What is shown and what was there, person by person, without missing values."""
-    was = as_text(made.prepared.table.frame[column])
-    return pl.DataFrame({"shown": made.shown[column], "was": was}).drop_nulls()
-
-
-def _attacked(one: KnownPlaintext | Frequencies, pairs: pl.DataFrame, chance: Chance) -> Finding:
-    if isinstance(one, KnownPlaintext):
-        return one.run(pairs["shown"].cast(pl.Float64).to_numpy(), pairs["was"].cast(pl.Float64).to_numpy(), chance)
-    public = dict(pairs["was"].value_counts(normalize=True).iter_rows())
-    return one.run(pairs["shown"].to_list(), pairs["was"].to_list(), public, chance)
+def _found(made: GradedRelease) -> list[PseudonymizedColumn]:
+    """The transformed columns as an attacker finds them, person by person, without missing values."""
+    found = []
+    for name, column in made.prepared.secret.columns.items():
+        was = as_text(made.prepared.table.frame[name])
+        pairs = pl.DataFrame({"shown": made.shown[name], "was": was}).drop_nulls()
+        shown, true = (tuple(pairs[side].to_list()) for side in pairs.columns)
+        codes = isinstance(column, GradedNumbers)
+        found.append(PseudonymizedColumn(name=name, shown=shown, true=true, codes=codes))
+    return found
 
 
 def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
