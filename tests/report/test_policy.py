@@ -29,7 +29,7 @@ def test_the_policy_lets_nothing_in_but_the_pages_own_style() -> None:
     head = (TEMPLATES / "head.html.j2").read_text()
     assert f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">' in head
     assert '<meta name="referrer" content="no-referrer">' in head
-    assert len(HEADED) == 12
+    assert len(HEADED) == 13
 
 
 def test_no_template_turns_escaping_off() -> None:
