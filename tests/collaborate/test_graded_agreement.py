@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from sfumato.collaborate.joint_protocols import joint_protocol
 from sfumato.collaborate.mining.graded_agreement import agreed_key
 from sfumato.collaborate.together import in_threads, seats, together
 from sfumato.collaborate.transcript import Transcript
+from sfumato.collaborate.wire.network import NetworkConversation
 from sfumato.data.frames import from_frame
 from sfumato.ground.errors import DataError, ParameterError, SessionError
-from sfumato.workflow.party_session import asked_by, run_party, take
-from tests.collaborate.parties import at_once, free_ports
+from sfumato.workflow.kinds.joint.joint_bundle import written
+from sfumato.workflow.party_session import asked_by, run_party, same_result, take
+from tests.collaborate.parties import BOUND, at_once, free_ports
 from tests.fuzz.commands import run
 
 ASKED = {"columns": {"age": {"low": 0, "high": 100, "categories": 5}, "ward": ["A", "B", "C"]}, "missing": ["?"]}
@@ -142,17 +145,26 @@ def test_two_sites_over_sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     Path("session.toml").write_text(SESSION)
     asked = asked_by(Path("session.toml"))
 
-    def side(name: str) -> Any:
-        return run_party(take(asked, name, Path(f"{name}.csv"), Path(f"agreed-{name}")))
+    kept: list[str] = []
 
-    at_once([lambda: side("north"), lambda: side("south")])
-    secrets = [GradedSecret.load(Path(f"agreed-{name}.secret")) for name in ("north", "south")]
-    assert secrets[0].key == secrets[1].key
-    for name in ("north", "south"):
-        assert stat.S_IMODE(Path(f"agreed-{name}.secret").stat().st_mode) == 0o600
-        assert secrets[0].key.hex() not in Path(f"agreed-{name}/data.json").read_text()
-        code, out, err = run("verify", f"agreed-{name}")
-        assert code == 0, (out, err)
+    def south() -> None:
+        own = asked.protocol.prepare(asked.parameters, from_frame(ROWS[:2]))
+        with NetworkConversation(asked.session, 1, asked.session.places[1].key) as conversation:
+            result = asked.protocol.run(conversation, asked.parameters, own)
+            conversation.run(same_result(conversation.seat, written(result.document)))
+            conversation.finish()
+        kept.append(str(result.secret))
+
+    other = threading.Thread(target=at_once, args=([south],), daemon=True)
+    other.start()
+    run_party(take(asked, "north", Path("north.csv"), Path("agreed-north")))
+    other.join(BOUND)
+    secret = GradedSecret.load(Path("agreed-north.secret"))
+    assert kept == [secret.text()], "both sites have the same"
+    assert stat.S_IMODE(Path("agreed-north.secret").stat().st_mode) == 0o600
+    assert secret.key.hex() not in Path("agreed-north/data.json").read_text()
+    code, out, err = run("verify", "agreed-north")
+    assert code == 0, (out, err)
     code, _, err = run("party", "run", "session.toml", "--as", "north", "--input", "north.csv", "-o", "agreed-north",
                        "--force", "--yes")  # fmt: skip
     assert code == 2

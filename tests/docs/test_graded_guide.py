@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from sfumato.bundle.graded_secret import GradedSecret
-from sfumato.workflow.party_session import asked_by, run_party, take
+from sfumato.bundle.secret_files import write_secret
+from sfumato.collaborate.wire.network import NetworkConversation
+from sfumato.workflow.kinds.joint.joint_bundle import written
+from sfumato.workflow.loading import read_file
+from sfumato.workflow.party_session import asked_by, same_result
 from tests.collaborate.parties import BOUND, at_once, free_ports
 from tests.docs.test_docs import DOCS, blocks
 from tests.fuzz.commands import run
@@ -37,17 +41,29 @@ def prepared(folder: Path) -> None:
         (folder / site / "session.toml").write_text(session, encoding="utf-8")
 
 
+def south(folder: Path, kept: list[str]) -> None:
+    """The side of the site that runs in a thread; what it would write is kept."""
+    asked = asked_by(folder / "session.toml")
+    own = asked.protocol.prepare(asked.parameters, read_file(folder / "patients.csv"))
+    me = asked.session.number("south")
+    with NetworkConversation(asked.session, me, asked.session.places[me].key) as conversation:
+        result = asked.protocol.run(conversation, asked.parameters, own)
+        conversation.run(same_result(conversation.seat, written(result.document)))
+        conversation.finish()
+    kept.append(str(result.secret))
+
+
 def agreed(folder: Path, words: list[str]) -> None:
     """North's command of the page, and south's side in a thread."""
-    south = asked_by(folder / "south" / "session.toml")
-    taking = take(south, "south", folder / "south" / "patients.csv", folder / "south" / "agreement")
-    sides: list[Any] = [lambda: run_party(taking)]
+    kept: list[str] = []
+    sides: list[Any] = [lambda: south(folder / "south", kept)]
     thread = threading.Thread(target=at_once, args=(sides,), daemon=True)
     thread.start()
     code, out, err = run(*words, "--yes")
     thread.join(BOUND)
     assert code == 0, (out, err)
     assert "agreement.secret: the secret, readable by you only" in out
+    write_secret(folder / "south" / "agreement.secret", kept[0])
 
 
 def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

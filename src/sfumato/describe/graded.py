@@ -25,6 +25,8 @@ MOST_DECIMALS = 18
 _ROOM = 4
 """The codes of neighbours on the grid lie at least so many units of the last digit apart, before rounding."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+_PLAIN = re.compile(r"([0-9]{1,18})(?:\.([0-9]+))?", re.ASCII)
+"""The numbers that most tables have: digits, and perhaps some after a point."""
 
 Number = Decimal | Fraction | int | str
 
@@ -100,20 +102,32 @@ class GradedGrouping:
         return lcm(10**self.decimals, *(limit.denominator for limit in self.limits))
 
     @cached_property
+    def _step(self) -> int:
+        """How many units lie between neighbours among the numbers that are accepted."""
+        return self._scale // 10**self.decimals
+
+    @cached_property
     def _marks(self) -> tuple[int, ...]:
         """The limits, in units."""
         return tuple(int(limit * self._scale) for limit in self.limits)
 
     def code(self, number: Number) -> str:
         """The code of a number, as a decimal; one outside the limits or with more decimals is refused."""
+        plain = _PLAIN.fullmatch(number) if isinstance(number, str) else None
+        if plain is not None and len(plain[2] or "") <= self.decimals:
+            units = int(plain[1] + (plain[2] or "").ljust(self.decimals, "0")) * self._step
+            if self._marks[0] <= units <= self._marks[-1]:
+                return pointed(self._forward(units), self.digits)
+        return self._code_of_any(number)
+
+    def _code_of_any(self, number: Number) -> str:
         found = number if isinstance(number, int | Fraction) else decimal_of(number)
         if not self.limits[0] <= found <= self.limits[-1]:
             ends = f"{_plain(self.limits[0])} and {_plain(self.limits[-1])}"
             raise ParameterError(f"numbers must lie between {ends}, not {number}")
-        units = Fraction(found) * self._scale
         if (Fraction(found) * 10**self.decimals).denominator != 1:
             raise ParameterError(f"numbers must have at most {self.decimals} digits after the point, not {number}")
-        return pointed(self._forward(int(units)), self.digits)
+        return pointed(self._forward(int(Fraction(found) * self._scale)), self.digits)
 
     def number(self, code: Number) -> str:
         """The number whose code this is, to the last digit; what is the code of no number is refused."""
