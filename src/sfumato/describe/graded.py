@@ -104,7 +104,7 @@ class GradedGrouping:
     @cached_property
     def _step(self) -> int:
         """How many units lie between neighbours among the numbers that are accepted."""
-        return self._scale // 10**self.decimals
+        return self._scale // int(10**self.decimals)
 
     @cached_property
     def _marks(self) -> tuple[int, ...]:
