@@ -15,7 +15,7 @@ SESSION = Record(
         "frames": Whole(low=1),
         "me": NAME,
         "parties": Mapped(of=Record(needed={"fingerprint": Text(most=200)})),
-        "parameters": Mapped(of=Value(8)),
+        "parameters": Mapped(of=Value(20)),
         "limits": Mapped(of=NUMBER),
         "leakage": Record(
             needed={"protocol": NAME, "result": _TOLD, "beyond": _TOLD, "withstands": SENTENCE, "limits": SENTENCE}

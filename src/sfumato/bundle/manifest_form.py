@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.bundle.form import Either, Exactly, Flag, Form, Listed, Mapped, Maybe, OneOf, Record, Row, Text, Whole
 from sfumato.bundle.graded_form import GRADED
-from sfumato.bundle.joint_form import JOINT
+from sfumato.bundle.joint_form import JOINT, SESSION
 from sfumato.bundle.manifest_parts import (
     ATTACK,
     CLAIM,
@@ -87,7 +87,7 @@ TABLE = Record(
         "search": Record(needed={"proven_optimal": Flag()}),
         "trail": Maybe(TRAIL),
     },
-    optional=REPORT,
+    optional={**REPORT, "session": SESSION},
 )
 """A release of a table."""
 

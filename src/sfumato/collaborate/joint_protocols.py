@@ -27,6 +27,8 @@ class JointResult:
     """Its rows."""
     secret: str | None = None
     """What only the parties may hold: a file beside the result, which its owner alone may read."""
+    release: Any = None
+    """Where the result is a release of rows, that release: it is written as a bundle of its own kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,7 @@ PLACES: Mapping[str, JointPlace] = {
     "vertical-naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
     "k-means": JointPlace(version=1, place="sfumato.collaborate.mining.cluster_protocol:MEANS"),
     "graded": JointPlace(version=1, place="sfumato.collaborate.mining.graded_agreement:GRADED"),
+    "release": JointPlace(version=1, place="sfumato.workflow.joint_releases.release_protocol:RELEASE"),
 }
 """Every protocol."""
 

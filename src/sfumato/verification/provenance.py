@@ -144,7 +144,7 @@ _KEPT_WISHES = Origin(
     why="what people guard is not published: only the steward can judge every class",
 )
 _KINDS: Mapping[str, tuple[Origin, ...]] = {
-    "table": _TABLE,
+    "table": (*_TABLE, *_JOINT),
     "items": _ITEMS,
     "private": _PRIVATE,
     "observed": _PRIVATE,

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.table import Codes
 from sfumato.publish.top_down.cut_columns import Column
 from sfumato.publish.top_down.partitions import Partitions, Refined
-from sfumato.publish.top_down.splits import Rank, Score
+from sfumato.publish.top_down.splits import Rank, Score, Split
 
 
 class Candidates:
@@ -31,6 +31,11 @@ class Candidates:
     def __len__(self) -> int:
         return len(self._heap)
 
+    @property
+    def left(self) -> bool:
+        """Whether there is one to be tried."""
+        return bool(self._heap)
+
     def add(self, place: int, values: Sequence[int]) -> None:
         """Put in those labels of a column that have something below."""
         column = self.columns[place]
@@ -46,6 +51,10 @@ class Candidates:
             if now <= put:
                 return place, rank[1]
             heappush(self._heap, (now, place, rank))
+
+    def split(self, place: int, value: int) -> Split:
+        """What would replace a label that was taken out."""
+        return self.columns[place].split(value)
 
     def worth(self, place: int, value: int) -> float:
         """The score of a label."""

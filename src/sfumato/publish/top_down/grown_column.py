@@ -54,7 +54,10 @@ class GrownColumn:
     def split(self, value: int) -> Split:
         """An interval and its halves; under the root also the missing value."""
         place = self._spans[value][0] + self._split(value)[0]
-        edge = roundest(float(self._points[place]), float(self._points[place + 1]))
+        return self.split_at(value, roundest(float(self._points[place]), float(self._points[place + 1])))
+
+    def split_at(self, value: int, edge: float) -> Split:
+        """An interval and its halves, where it is known at which number the second one begins."""
         apart = not value and bool(self._missing.any())
         child_of = np.where(self._missing, 2 * apart, self.numbers >= edge).astype(np.int32)
         values = self.values + np.arange(2 + apart, dtype=np.int32)

@@ -67,11 +67,16 @@ class TopDown:
 
         Of the problem's cells only the columns and values are read; there need be none unless the joint is needed.
         """
+        score = self.check(problem, source)
+        _refuse_top(replace(problem, limit=0), source)
+        return specialized(problem, work, score, self.steps, source=source, retry=self.splits == "valid")
+
+    def check(self, problem: Problem, source: CutSource) -> Score:
+        """Refuse what cannot be searched, as far as that needs no count; returns the score that auto stands for."""
         score = self._score(problem)
         _refuse_models(problem)
         _refuse_source(problem, source)
-        _refuse_top(replace(problem, limit=0), source)
-        return specialized(problem, work, score, self.steps, source=source, retry=self.splits == "valid")
+        return score
 
     def _score(self, problem: Problem) -> Score:
         if self.score == "gain" and problem.target is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +18,14 @@ from sfumato.publish.top_down.splits import Score, Split, counted
 from sfumato.publish.top_down.trail_figures import Figures
 from sfumato.publish.top_down.validity import Validity
 from sfumato.publish.trail import Step, Trail
+
+
+@runtime_checkable
+class ChoosingSource(Protocol):
+    """A source that has a say in which label is tried next: its records are spread over parties by columns."""
+
+    def candidates(self, search: Search) -> Candidates:
+        """What a search is to take its candidates from; called when all else of it is there."""
 
 
 def specialized(
@@ -36,7 +45,7 @@ def specialized(
     which says the same.
     """
     search = Search(problem, source or JointCells(cells=problem.cells), score, retry=retry, general=general)
-    while len(search.candidates) and (most is None or len(search.steps) < most):
+    while (most is None or len(search.steps) < most) and search.candidates.left:
         if work.expired:
             search.effort = work.told(search.effort)
             break
@@ -70,7 +79,10 @@ class Search:
         walk = source.root((ROWS, *self.validity.watched, *self.figures.watched))
         self.partitions = Partitions(len(self.columns), walk)
         rows = self.partitions.rows[0]
-        self.candidates = Candidates(self.columns, score, float(rows))
+        if isinstance(source, ChoosingSource):
+            self.candidates = source.candidates(self)
+        else:
+            self.candidates = Candidates(self.columns, score, float(rows))
         self.rows = self.anonymity = int(rows)
         self.loss = self.top = self.figures.loss(self.partitions)
         self.steps: list[Taken] = []
@@ -80,7 +92,7 @@ class Search:
         """Try the best candidate; take it, or drop it for good, or let an interval come back with another split."""
         place, value = self.candidates.pop()
         worth = self.candidates.worth(place, value)
-        split = self.columns[place].split(value)
+        split = self.candidates.split(place, value)
         refined = self.partitions.refine(place, value, split.child_of, len(split.values))
         self.effort["tested"] = int(self.effort["tested"]) + 1
         if self.validity.holds(self.columns, self.partitions, refined, split):

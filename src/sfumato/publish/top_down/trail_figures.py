@@ -24,6 +24,7 @@ class Figures:
 
     A metric whose loss is a sum over columns sees of each column only how many rows have which label. For such a one
     the rows are paired anew, each column sorted by its labels: that leaves few classes and changes no such figure.
+    It is not done where a source does not count every column.
     Estimated rows are scaled, so that together they are a whole number, the nearest.
     """
 
@@ -32,7 +33,8 @@ class Figures:
         cells = problem.cells
         self._whole = _whole(counted)
         self._rows = [self._scaled(one.rows) for one in counted]
-        floors = problem.metric.floors(problem.hierarchies, self._rows)
+        whole = all(abs(one.sum() - self._rows[0].sum()) < 1 for one in self._rows)
+        floors = problem.metric.floors(problem.hierarchies, self._rows) if whole else None
         self._by_column = floors is not None and "target" not in problem.metric.needs
         self._target = problem.target if "target" in problem.metric.needs else None
         self._measured = [name for name in problem.metric.needs if name in cells.measures]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.identity.risk import Risk
@@ -131,3 +132,5 @@ class ReportFacts:
     """What the attacks found."""
     skipped_attacks: Mapping[str, str] = field(default_factory=dict)
     """The attacks that could not be made, with the reason."""
+    session: Mapping[str, Any] | None = None
+    """Where several parties made it: who they are, what each learnt, and what the party of this copy sent."""

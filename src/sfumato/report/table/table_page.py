@@ -55,7 +55,7 @@ def render(facts: ReportFacts, work: Work | None = None) -> str:
         facts=facts,
         pictures=_pictures(facts, work or Work()),
         audit=audit_shown(facts.findings, facts.skipped_attacks),
-        sections=SECTIONS,
+        sections=_sections(facts),
         most_steps=MOST,
         part=sentences.suppressed_share(facts),
         limit=limit_on_size(facts),
@@ -64,6 +64,11 @@ def render(facts: ReportFacts, work: Work | None = None) -> str:
         smallest=sizes[0][0] if sizes else 0,
         largest=sizes[-1][0] if sizes else 0,
     )
+
+
+def _sections(facts: ReportFacts) -> tuple[tuple[str, str], ...]:
+    together = () if facts.session is None else (("session", "Who made it together"),)
+    return (*SECTIONS[:-1], *together, SECTIONS[-1])
 
 
 def limit_on_size(facts: ReportFacts) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,18 @@ from typing import Any
 from sfumato.bundle.manifest import SCHEMA, plain
 from sfumato.bundle.signatures import Signer, sign
 from sfumato.bundle.staging import sha256, staged
-from sfumato.collaborate.joint_protocols import PLACES, JointResult, joint_protocol
-from sfumato.collaborate.wire.session_terms import digest_of, terms_of
+from sfumato.collaborate.joint_protocols import JointResult
 from sfumato.data.table import Table
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.ground.strict_json import read_json
 from sfumato.ground.work import Work
 from sfumato.report.joint.joint_page import JointFacts, render
-from sfumato.verification.checks import Check, Remark, Verification, same
+from sfumato.verification.checks import Check, Remark, Verification
 from sfumato.verification.joint_checks import JOINT_ONLY, joint_checks
 from sfumato.version import __version__
 from sfumato.workflow.bundling import versions, write_manifest, write_report
 from sfumato.workflow.checking import verify_written
+from sfumato.workflow.kinds.joint.session_checks import session_checks
 
 DATA = "data.json"
 
@@ -37,6 +37,9 @@ def write_joint(
     folder: Path, result: JointResult, session: Mapping[str, Any], *, force: bool, signer: Signer | None = None
 ) -> Verification:
     """Write the bundle of a result: complete and verified from its bytes, or not at all."""
+    if result.release is not None:
+        made: Verification = replace(result.release, session=session).write(folder, force=force, signer=signer)
+        return made
     from sfumato.workflow.kinds.joint.joint_kind import KIND
 
     with staged(folder, force=force) as place:
@@ -78,26 +81,7 @@ def _stated(session: Mapping[str, Any], digest: str) -> dict[str, Any]:
 def checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
     """The result follows from its document; terms and leakage are those of the protocol that is named."""
     yield from joint_checks(folder, manifest, tables)
-    session = manifest["session"]
-    tree = {
-        "sfumato": manifest["sfumato"],
-        "frames": session["frames"],
-        "protocol": session["protocol"],
-        "protocol version": session["version"],
-        "parties": {name: one["fingerprint"] for name, one in session["parties"].items()},
-        "parameters": session["parameters"],
-        "limits": session["limits"],
-    }
-    yield same("digest of the terms", digest_of(terms_of(tree)).hex(), session["terms"])
-    known = PLACES.get(session["protocol"])
-    if known is None or known.version != session["version"]:
-        told = f"{session['protocol']!r} of version {session['version']} is not known here"
-        yield Check(what="protocol", holds=False, detail=told)
-        return
-    protocol = joint_protocol(session["protocol"])
-    names = tuple(sorted(session["parties"]))
-    due = asdict(protocol.leakage(protocol.read(session["parameters"], names), names))
-    yield same("what it tells whom", plain(due), session["leakage"])
+    yield from session_checks(manifest)
 
 
 def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:

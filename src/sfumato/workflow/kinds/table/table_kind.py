@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.data.table import Table
+from sfumato.verification.checks import Check, Remark
 from sfumato.verification.table_checks import table_checks
 from sfumato.workflow.apply.applying import apply_rules
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.kind import Kind
+from sfumato.workflow.kinds.kind import Kind, Manifest
 from sfumato.workflow.kinds.table import (
     table_content,
     table_manifest,
@@ -36,6 +40,14 @@ def _dimensions(*asked: Any, **said: Any) -> Any:
     return study_dimensions(*asked, **said)
 
 
+def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
+    yield from table_checks(folder, manifest, tables, known=catalog(), asked=table_plan.asked)
+    if "session" in manifest:
+        from sfumato.workflow.kinds.joint.session_checks import session_checks
+
+        yield from session_checks(manifest)
+
+
 KIND = Kind(
     name="table",
     check=table_plan.check,
@@ -49,7 +61,7 @@ KIND = Kind(
     attack=table_subject.attack_release,
     files=table_manifest.files,
     manifest=table_manifest.manifest,
-    checks=lambda *bundle: table_checks(*bundle, known=catalog(), asked=table_plan.asked),
+    checks=_checks,
     subject=table_subject.bundle_subject,
     apply=apply_rules,
     public_page=table_public.public_page,

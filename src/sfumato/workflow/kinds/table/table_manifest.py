@@ -40,5 +40,6 @@ def manifest(made: TableRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "search": {"proven_optimal": made.outcome.proven},
         "trail": None if made.public_trail is None else asdict(made.public_trail),
         **made.audit.stated(),
-        "versions": versions("numpy", "polars"),
+        "versions": versions("numpy", "polars", *(() if made.session is None else ("cryptography",))),
+        **({} if made.session is None else {"session": made.session}),
     }

@@ -80,7 +80,15 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ReportFacts
         people_before=suppression.get("people_of"),
         people_suppressed=suppression.get("people"),
         near_unique=near_unique_columns(table.frame, published.schema.roles, published.missing, k),
+        session=_session(manifest.get("session")),
     )
+
+
+def _session(stated: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Who made it together, as the page has it."""
+    if stated is None:
+        return None
+    return {**stated, "parties": {name: one["fingerprint"] for name, one in stated["parties"].items()}}
 
 
 def _claim(claim: Claim, *, people: bool) -> ClaimFacts:

@@ -49,6 +49,8 @@ class TableRelease(Release):
     """Their equivalence classes."""
     sensitive: pl.DataFrame | None = None
     """The sensitive values by group, where they are published apart."""
+    session: Mapping[str, Any] | None = None
+    """Who made it together, and what each of them learnt, where several parties did."""
 
     @property
     def levels(self) -> dict[str, int] | None:

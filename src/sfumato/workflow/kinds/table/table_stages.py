@@ -107,7 +107,7 @@ def grain_of(run: Any, problem: Problem) -> Grain:
 def recode(asked: Asked, found: Searched) -> Recoded:
     """Let the source apply the mapping, and shuffle the rows."""
     plan, prepared = asked.plan, found.prepared
-    recoding = _recoding(asked, prepared, found.outcome)
+    recoding = recoding_of(asked, prepared, found.outcome)
     mapped = prepared.source.apply(recoding.mapping, recoding.beside(prepared.schema))
     rows = recoding.released(mapped, prepared.schema, Chance(seed=plan.algorithm.seed))
     sensitive = None
@@ -116,7 +116,8 @@ def recode(asked: Asked, found: Searched) -> Recoded:
     return Recoded(recoding=recoding, rows=rows, sensitive=sensitive)
 
 
-def _recoding(asked: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
+def recoding_of(asked: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
+    """What every cell reads as."""
     shown = outcome.recoding(prepared.problem)
     whole = zip(prepared.schema.quasi, outcome.levels or (), strict=False)
     starred = prepared.problem.suppressed == "star" and bool(outcome.suppressed.any())

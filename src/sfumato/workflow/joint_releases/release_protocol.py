@@ -1,0 +1,92 @@
+"""Parties with the same columns about different people make one release: document 003, section 5.4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.joint_protocols import JointProtocol, JointResult
+from sfumato.collaborate.leakage import Leakage, Told
+from sfumato.collaborate.primitives import secure_sum
+from sfumato.collaborate.releases.integrated_rows import integrated
+from sfumato.collaborate.summed_cuts import SummedNumbers, SummedSource
+from sfumato.ground.errors import listed
+from sfumato.ground.work import Work
+from sfumato.group.coded_column import CodedColumn
+from sfumato.group.coded_rows import CodedRows
+from sfumato.group.weighted_cells import JointCells
+from sfumato.workflow.joint_releases.declared_rows import DeclaredTable
+from sfumato.workflow.joint_releases.joint_plan import ReleaseAsked, own_rows, read_release
+from sfumato.workflow.joint_releases.joint_table import joint_release, shown_columns
+from sfumato.workflow.kinds.table.preparing import Prepared
+
+
+def released_codes(asked: ReleaseAsked, own: Prepared) -> CodedRows:
+    """A party's own rows by the codes of every released column."""
+    source = own.source
+    if not isinstance(source, DeclaredTable):
+        raise TypeError("joint releases are made of rows over declared domains")
+    columns = [
+        CodedColumn(codes=source.coded(source.domain(name)).codes, size=len(asked.domains[name].values))
+        for name in (*asked.quasi, *asked.beside)
+    ]
+    return CodedRows(columns=tuple(columns), counted={"": np.zeros(source.rows, np.int32)})
+
+
+def run_release(conversation: Conversation, asked: ReleaseAsked, own: Prepared) -> JointResult:
+    """The release of all parties' rows.
+
+    Claim: the cut is the one that top-down specialization finds in the union of all rows, and the rows are those of the
+    union under it, the same at every party.
+    """
+    sums = SummedNumbers(conversation)
+    counts = SummedSource(sums, JointCells(cells=own.problem.cells))
+    outcome = asked.search.over(asked.problem, counts, Work())
+    rows = integrated(SummedSource(sums, released_codes(asked, own)), shown_columns(asked, outcome))
+    return joint_release(asked, outcome, rows, conversation.seat.session)
+
+
+def leakage_of(asked: ReleaseAsked, names: Sequence[str]) -> Leakage:
+    """What it tells whom."""
+    by = f" of every value of {asked.target}" if asked.score == "gain" else ""
+    watched = listed(asked.watched, most=20)
+    shares = f", and how many of these have each watched value of {watched}" if watched else ""
+    return Leakage(
+        protocol="release",
+        result=(
+            Told(to="everybody", what="the release: the rows of all parties together, and not whose they are"),
+        ),
+        beyond=(
+            Told(to="everybody", what=f"how many rows{by} all parties have together, by every declared value of each "
+                 f"quasi-identifier"),
+            Told(to="everybody", what="for every label that was tried, also those that were refused: how many rows all "
+                 f"parties have together in every group with a label below it{shares}"),
+        ),
+        withstands=secure_sum.LEAKAGE.withstands,
+        limits="parties that work together: all but one subtract their own counts and learn those of the one that is "
+        "left; small sums on the way, which may be about one person; a party that puts in other rows than it has",
+    )  # fmt: skip
+
+
+def given(asked: ReleaseAsked, own: Prepared) -> str:
+    """In words, what of its own table a party puts in."""
+    return f"counts of {own.rows:,} rows, by {listed([*asked.quasi, *asked.beside], most=20)}"
+
+
+def _read(tree: Mapping[str, Any], names: Sequence[str]) -> ReleaseAsked:
+    return read_release(tree)
+
+
+RELEASE = JointProtocol(
+    name="release",
+    about="One release of all parties' rows, by top-down specialization over counts that they add up.",
+    least=3,
+    read=_read,
+    leakage=leakage_of,
+    prepare=own_rows,
+    given=given,
+    run=run_release,
+)
