@@ -79,6 +79,9 @@ PLACES: Mapping[str, JointPlace] = {
     "vertical-naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
     "k-means": JointPlace(version=1, place="sfumato.collaborate.mining.cluster_protocol:MEANS"),
     "graded": JointPlace(version=1, place="sfumato.collaborate.mining.graded_agreement:GRADED"),
+    "vertical-release": JointPlace(
+        version=1, place="sfumato.workflow.joint_releases.vertical_release:VERTICAL_RELEASE"
+    ),
     "release": JointPlace(version=1, place="sfumato.workflow.joint_releases.release_protocol:RELEASE"),
 }
 """Every protocol."""

@@ -33,7 +33,7 @@ class Figures:
         cells = problem.cells
         self._whole = _whole(counted)
         self._rows = [self._scaled(one.rows) for one in counted]
-        whole = all(abs(one.sum() - self._rows[0].sum()) < 1 for one in self._rows)
+        whole = all(abs(one.sum() - self._rows[0].sum()) < 1 and one.sum() > 0 for one in self._rows)
         floors = problem.metric.floors(problem.hierarchies, self._rows) if whole else None
         self._by_column = floors is not None and "target" not in problem.metric.needs
         self._target = problem.target if "target" in problem.metric.needs else None
