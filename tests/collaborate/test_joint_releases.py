@@ -186,10 +186,28 @@ def test_columns_of_many_are_released_as_if_they_were_one_table(whole, asked, pa
     same_as_central("vertical-release", asked, tables, whole)
 
 
+WORDS = {"tree": {"*": ["0", "1", {"more": ["2"]}]}}
+FOR_TWO = {
+    **COLUMNS,
+    "b": {"role": "quasi", "type": "text", "hierarchy": WORDS},
+    "n": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [2, 4], "low": 0, "high": 12}},
+}
+
+
+@pytest.mark.usefixtures("dealer")
+@examples(30)
+@given(whole=wholes(), privacy=st.sampled_from(MODELS), owner=st.lists(st.integers(0, 1), min_size=30, max_size=30))
+def test_two_parties_find_the_same_without_opening_counts_of_refused_labels(whole, privacy, owner):
+    whole = whole.with_columns(pl.col("n").cast(pl.Float64).cast(pl.Int64).cast(pl.String))
+    asked = {"columns": FOR_TWO, "privacy": privacy, "algorithm": {"score": "discernibility"}, "attack": {"run": False}}
+    same_as_central("release", asked, dealt(whole, owner, 2), whole)
+
+
 def test_the_requirements_of_the_tests_are_met_and_refused_at_all():
     """Random tables would prove nothing if all were out of reach."""
     whole = frame_of(
-        [("x1", "0", "3", "f", "no"), ("y2", "1", "7", "g", "yes"), ("y3", "2", "7", "h", "no")] * 4, "abnst"
+        [(a, b, n, s, t) for a, b, t in (("x1", "0", "no"), ("y2", "1", "yes")) for n in "37" for s in "fgh"] * 2,
+        "abnst",
     )
     for privacy in MODELS:
         made = central("release", {"columns": COLUMNS, "privacy": privacy, "attack": {"run": False}}, whole)

@@ -7,7 +7,7 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from sfumato.group.cut_counts import CutCounts, CutSource, Divided, Division, Fi
 from sfumato.group.keys import Ids
 from sfumato.group.needs import Need
 
+Sums = Callable[[Counts], Counts]
+"""From a party's own numbers to those of all parties."""
 MOST_PAIRS = 2**26
 """More counts than this are not summed in one step."""
 
@@ -39,7 +41,7 @@ class SummedNumbers:
 class SummedSource:
     """The records of all parties, over public domains; this party holds some of them."""
 
-    def __init__(self, sums: SummedNumbers, own: CutSource) -> None:
+    def __init__(self, sums: Sums, own: CutSource) -> None:
         """``own`` counts this party's records in whole numbers."""
         if "integers" not in own.gives:
             raise DataError("parties add up whole numbers; the counts of this source are estimates")
@@ -58,7 +60,7 @@ class SummedSource:
 class SummedCuts:
     """A walk of one party's records, whose counts are those of all parties."""
 
-    def __init__(self, sums: SummedNumbers, own: CutCounts, figures: int) -> None:
+    def __init__(self, sums: Sums, own: CutCounts, figures: int) -> None:
         """At the root."""
         self._sums, self._own, self._figures = sums, own, figures
 

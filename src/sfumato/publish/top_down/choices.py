@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -16,6 +17,8 @@ _SLACK = 1e-12
 """Room for rounding, as models have it."""
 _ROOM = 2**10
 """So many combinations are never renumbered."""
+Judged = Callable[[Numbers, Demand], bool]
+"""Whether every group (a line of rows and watched values) that occurs meets a demand."""
 
 
 class Choices:
@@ -25,9 +28,9 @@ class Choices:
     of unions are no worse. A choice that failed is tried first the next time.
     """
 
-    def __init__(self, demand: Demand, figures: tuple[int, ...]) -> None:
-        """``figures`` are the places of the watched values among the partitions' counts."""
-        self.demand, self.figures = demand, list(figures)
+    def __init__(self, demand: Demand, figures: tuple[int, ...], judged: Judged | None = None) -> None:
+        """``figures`` are the places of the watched values among the partitions' counts; ``judged`` looks at groups."""
+        self.demand, self.figures, self._passes = demand, list(figures), judged or passes
         self.counted = 0
         self._failed: list[tuple[int, ...]] = []
 
@@ -36,7 +39,7 @@ class Choices:
         if refined.column not in self.demand.columns or not len(refined.owner):
             return True
         counts = refined.counts[:, [0, *self.figures]]
-        if _passes(counts, self.demand):
+        if self._passes(counts, self.demand):
             return True
         if self.demand.size == len(partitions.keys):
             return False
@@ -70,7 +73,7 @@ class Choices:
         for pick in combinations(range(len(keys)), size):
             self.counted += 1
             ids, space = numbers(pick)
-            if not _passes(np.array([np.bincount(ids, one, space) for one in counts.T]).T, self.demand):
+            if not self._passes(np.array([np.bincount(ids, one, space) for one in counts.T]).T, self.demand):
                 return pick
         return None
 
@@ -81,7 +84,7 @@ def _finer(ids: Ids, space: int, codes: NDArray[np.int32], radix: int) -> tuple[
     return (together, room) if room <= max(4 * len(ids), _ROOM) else numbered(together, room)
 
 
-def _passes(groups: Numbers, demand: Demand) -> bool:
+def passes(groups: Numbers, demand: Demand) -> bool:
     """Whether every group (a line of rows and watched values) that occurs meets the demand."""
     groups = groups[groups[:, 0] > 0]
     rows = groups[:, :1]

@@ -17,7 +17,7 @@ from sfumato.group.tally import Tally
 from sfumato.models.judge import judge
 from sfumato.models.verdict import Model
 from sfumato.publish.problem import Problem
-from sfumato.publish.top_down.choices import Choices
+from sfumato.publish.top_down.choices import Choices, Judged
 from sfumato.publish.top_down.cut_columns import Column
 from sfumato.publish.top_down.demands import Demand, demands
 from sfumato.publish.top_down.partitions import Partitions, Refined
@@ -32,8 +32,8 @@ class Validity:
     * Other models, and one by one under wildcards: the whole table is judged.
     """
 
-    def __init__(self, problem: Problem, *, general: bool = False) -> None:
-        """With ``general``, every model judges the whole table."""
+    def __init__(self, problem: Problem, *, general: bool = False, judged: Judged | None = None) -> None:
+        """With ``general``, every model judges the whole table; ``judged`` looks at groups in place of their counts."""
         self.problem = problem
         self.one_by_one: list[Model] = []
         self.whole: list[Model] = []
@@ -49,7 +49,7 @@ class Validity:
                 self.one_by_one.append(model)
         self.watched: tuple[Figure, ...] = tuple(dict.fromkeys(w for one in asked for w in one.watched))
         places = {watched: place for place, watched in enumerate(self.watched, start=1)}
-        self.choices = [Choices(one, tuple(places[w] for w in one.watched)) for one in asked]
+        self.choices = [Choices(one, tuple(places[w] for w in one.watched), judged) for one in asked]
         names = dict.fromkeys(name for model in self.one_by_one for name in model.columns)
         self._tallies = [_Entries(problem.cells.tally(name)) for name in names]
 

@@ -11,13 +11,16 @@ from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.joint_protocols import JointProtocol, JointResult
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives import secure_sum
+from sfumato.collaborate.releases.hidden_checks import share_of
 from sfumato.collaborate.releases.integrated_rows import integrated
+from sfumato.collaborate.releases.two_parties import OpenedNumbers, TwoPartySource
 from sfumato.collaborate.summed_cuts import SummedNumbers, SummedSource
-from sfumato.ground.errors import listed
+from sfumato.ground.errors import ParameterError, listed
 from sfumato.ground.work import Work
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.coded_rows import CodedRows
 from sfumato.group.weighted_cells import JointCells
+from sfumato.publish.top_down.demands import demands
 from sfumato.workflow.joint_releases.declared_rows import DeclaredTable
 from sfumato.workflow.joint_releases.joint_plan import ReleaseAsked, own_rows, read_release
 from sfumato.workflow.joint_releases.joint_table import joint_release, shown_columns
@@ -42,15 +45,32 @@ def run_release(conversation: Conversation, asked: ReleaseAsked, own: Prepared) 
     Claim: the cut is the one that top-down specialization finds in the union of all rows, and the rows are those of the
     union under it, the same at every party.
     """
-    sums = SummedNumbers(conversation)
-    counts = SummedSource(sums, JointCells(cells=own.problem.cells))
+    held, two = JointCells(cells=own.problem.cells), conversation.seat.count == 2
+    sums = OpenedNumbers(conversation) if two else SummedNumbers(conversation)
+    counts = TwoPartySource(conversation, held) if two else SummedSource(sums, held)
     outcome = asked.search.over(asked.problem, counts, Work())
     rows = integrated(SummedSource(sums, released_codes(asked, own)), shown_columns(asked, outcome))
     return joint_release(asked, outcome, rows, conversation.seat.session)
 
 
+TWO = Leakage(
+    protocol="release",
+    result=(Told(to="everybody", what="the release: the rows of both parties together, and so the other party's rows "
+                 "as the release shows them"),),
+    beyond=(
+        Told(to="everybody", what="which labels were tried and refused, and by which choice of columns; no count"),
+    ),
+    withstands="either party alone, for all that is finer than the release",
+    limits="what the release minus one's own rows tells: with two parties that is the other's part, which alone need "
+    "not meet the models; a party that does not follow the protocol",
+)  # fmt: skip
+"""What two parties learn."""
+
+
 def leakage_of(asked: ReleaseAsked, names: Sequence[str]) -> Leakage:
     """What it tells whom."""
+    if len(names) == 2:
+        return TWO
     by = f" of every value of {asked.target}" if asked.score == "gain" else ""
     watched = listed(asked.watched, most=20)
     shares = f", and how many of these have each watched value of {watched}" if watched else ""
@@ -77,13 +97,34 @@ def given(asked: ReleaseAsked, own: Prepared) -> str:
 
 
 def _read(tree: Mapping[str, Any], names: Sequence[str]) -> ReleaseAsked:
-    return read_release(tree)
+    asked = read_release(tree)
+    if len(names) == 2:
+        _refuse_for_two(asked)
+    return asked
+
+
+def _refuse_for_two(asked: ReleaseAsked) -> None:
+    """Refuse what two parties cannot search without learning each other's counts."""
+    if asked.score == "gain":
+        raise ParameterError(
+            "parameters.algorithm.score: the gain of a label needs the counts below it, which two parties would "
+            'learn of each other from their sum; use score = "discernibility", or work with a third party'
+        )
+    for name, hierarchy, place in zip(asked.quasi, asked.problem.hierarchies, range(len(asked.quasi)), strict=True):
+        if asked.problem.number(place) is not None and hierarchy.height == 1:
+            raise ParameterError(
+                f"parameters.columns.{name}.hierarchy: where numbers are split depends on how often each occurs, which "
+                "two parties would learn from their sum; declare intervals, or work with a third party"
+            )
+    for model in asked.problem.models:
+        for one in demands(model, asked.problem.cells, asked.problem.reading) or ():
+            share_of(one.limit)
 
 
 RELEASE = JointProtocol(
     name="release",
     about="One release of all parties' rows, by top-down specialization over counts that they add up.",
-    least=3,
+    least=2,
     read=_read,
     leakage=leakage_of,
     prepare=own_rows,
