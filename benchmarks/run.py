@@ -55,6 +55,7 @@ LONG = (
     "trees",
     "auditing",
     "joint_mining",
+    "joint_releases",
     "primitives",
 )
 """Forty minutes together; they draw the docs' pictures too."""

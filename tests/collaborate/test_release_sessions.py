@@ -87,6 +87,17 @@ def test_different_columns_over_sockets(tmp_path: Path):
     assert rows_of(found[0].result.release) == rows_of(found[1].result.release)
 
 
+@pytest.mark.parametrize("score", ["gain", "discernibility"])
+def test_declared_values_that_nobody_has_are_no_step(score: str, tmp_path: Path):
+    """A branch of a tree without any row is neither tried nor named, and the bundle verifies."""
+    tables = [one.filter(pl.col("job") != "Carpenter").filter(pl.col("job") != "Technician") for one in patients()]
+    asked = {**G5, "algorithm": {"score": score}, "attack": {"run": False}}
+    made = jointly("release", asked, tables)[0].release
+    named = {label for step in made.trail.steps for label in (step.coarse, *step.fine)}
+    assert named.isdisjoint({"Technical", "Carpenter", "Technician"})
+    assert made.write(tmp_path / "out").holds
+
+
 def test_a_party_that_stops_in_the_middle_leaves_nothing_anywhere(tmp_path: Path):
     taking = begun(tmp_path, "release", G5, patients())
 

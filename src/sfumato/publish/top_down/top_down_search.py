@@ -118,19 +118,20 @@ class Search:
         )
 
     def _take(self, place: int, split: Split, refined: Refined, worth: float) -> None:
-        """Replace a label by those below it."""
+        """Replace a label by those below it; one that no row has, as a declared domain may, is no candidate."""
+        shown = split.values[np.unique(refined.child)].tolist()
         column = self.columns[place]
         column.take(split)
         self.candidates.moved(self.partitions, refined, split.values)
         self.partitions.apply(refined, split.values)
-        self.candidates.add(place, split.values.tolist())
+        self.candidates.add(place, shown)
         self.loss = self.figures.loss(self.partitions, place)
         self.anonymity = min(self.anonymity, int(refined.rows.min(initial=self.anonymity)))
         self.steps.append(
             Taken(
                 place=place,
                 value=split.value,
-                values=tuple(split.values.tolist()),
+                values=tuple(shown),
                 score=worth,
                 anonymity=self.anonymity,
                 loss=self.loss,
