@@ -42,7 +42,12 @@ def prepared(frame: pl.DataFrame, privacy: Mapping[str, Any]) -> Prepared:
 
 def prepared_whole(privacy: Mapping[str, Any]) -> Prepared:
     """Adult with all 14 attributes as quasi-identifiers."""
-    return _prepared(adult_data().frame, privacy, {CLASS: "target"})
+    return prepared_columns(adult_data().frame, privacy)
+
+
+def prepared_columns(frame: pl.DataFrame, privacy: Mapping[str, Any]) -> Prepared:
+    """Some columns, all of them quasi-identifiers but the class."""
+    return _prepared(frame, privacy, {CLASS: "target"})
 
 
 def _prepared(frame: pl.DataFrame, privacy: Mapping[str, Any], roles: Mapping[str, str]) -> Prepared:
