@@ -23,7 +23,7 @@ from sfumato.workflow.joint_releases import release_protocol, vertical_release
 from tests.collaborate.releases_asked import frame_of, jointly, rows_of
 from tests.collaborate.views import differences, received
 
-RUNS = 60
+RUNS = 40
 JOB = {"role": "quasi", "hierarchy": {"tree": {"*": [{"x": ["x1", "x2"]}, {"y": ["y1", "y2"]}]}}}
 ASKED: dict[str, Any] = {
     "columns": {
