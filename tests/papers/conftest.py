@@ -55,19 +55,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every data set as a handful of rows."""
     few = AdultData(frame=census(900, seed=1), folder=None, words="A few synthetic rows.")
     adults = (
-    for module in (
         bottom_up_adult,
         bottom_up_scaling,
         diffgen_adult,
         diffgen_compared,
         diffgen_trial,
         graded_adult,
+        joint_adult,
         lkc_adult,
     )
     for module in adults:
-        joint_adult,
-        lkc_adult,
-    ):
         monkeypatch.setattr(module, "adult_data", lambda: few)
     monkeypatch.setattr(diffgen_adult, "adult_trial", diffgen_trial.adult_trial.__wrapped__)
     monkeypatch.setattr(diffgen_adult, "varied", lambda frame, rows, kept: inputs.varied(frame, rows // 100, kept))
