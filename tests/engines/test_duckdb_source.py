@@ -119,6 +119,7 @@ def recoded(source: CellSource, names: list[str]) -> Any:
     return Counter(rows), Counter(source.texts(names, mapping).rows())
 
 
+@pytest.mark.slow
 @given(awkward())
 @examples(60)
 def test_counts_and_recoded_rows_are_those_of_the_table_in_memory(table: Table):
@@ -147,6 +148,7 @@ def plan_for(names: list[str], said: dict[str, Any], folder: Path, algorithm: st
     return sf.Plan.parse(tree, folder=folder)
 
 
+@pytest.mark.slow
 @given(st.data(), awkward(), st.sampled_from(["auto", "mondrian", "top-down", "incognito"]))
 @examples(60)
 def test_releases_of_files_are_those_of_the_file_read_into_memory(
