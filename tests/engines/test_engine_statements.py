@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sfumato.engines import statements
 from sfumato.engines.duckdb_engine import DuckEngine
 from sfumato.engines.duckdb_files import query_rows, table_rows
 from sfumato.engines.engine_source import EngineSource
-from sfumato.ground.errors import DataError, PlanError
+from sfumato.ground.errors import DataError, MissingExtra, PlanError
 from sfumato.group.cell_source import CellMapping
 from tests.engines.duckdb_tables import Recorded
 
@@ -182,3 +183,27 @@ def test_too_many_cells_are_refused_with_their_number_and_the_columns_responsibl
         DataError, match=r"30 combinations of 'half', 'sex'.*there would be 2 without 'half', 15 without"
     ):
         few.cells(domains)
+
+
+def test_a_lost_connection_and_a_broken_file_end_in_one_message_and_nothing_is_written(tmp_path: Path):
+    frame = sf.datasets.census(200, seed=1)
+    engine = DuckEngine.opened()
+    engine.keep("t", frame)
+    source = EngineSource.reading(engine, statements.named(["t"]))
+    assert source.domain("sex").values == ("Female", "Male")
+    engine.connection.close()
+    with pytest.raises(DataError, match="DuckDB cannot answer: "):
+        sf.release(plan({}), source)
+    frame.write_parquet(tmp_path / "t.parquet")
+    whole = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="DuckDB cannot answer: "):
+        sf.release(plan({"engine": "duckdb", "path": "t.parquet"}, tmp_path)).write(tmp_path / "out")
+    assert [one.name for one in tmp_path.iterdir()] == ["t.parquet"]
+
+
+def test_without_duckdb_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    sf.datasets.census(200, seed=1).write_parquet(tmp_path / "t.parquet")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'sfumato\[duckdb\]'"):
+        sf.release(plan({"engine": "duckdb", "path": "t.parquet"}, tmp_path))
