@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,16 @@ def test_a_lost_connection_and_a_broken_file_end_in_one_message_and_nothing_is_w
     with pytest.raises(DataError, match="DuckDB cannot answer: "):
         sf.release(plan({"engine": "duckdb", "path": "t.parquet"}, tmp_path)).write(tmp_path / "out")
     assert [one.name for one in tmp_path.iterdir()] == ["t.parquet"]
+
+
+def test_duckdb_draws_no_bars_on_standard_output():
+    """DuckDB would, where a program has no file."""
+    program = "from sfumato.engines.duckdb_engine import *; from sfumato.engines.duckdb_files import *"
+    program += (
+        "; print(DuckEngine.opened().ask(query_rows(\"SELECT current_setting('enable_progress_bar') AS a\")).rows())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[(False,)]\n"
 
 
 def test_without_duckdb_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

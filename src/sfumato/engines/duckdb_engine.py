@@ -42,6 +42,7 @@ class DuckEngine:
         try:
             place = ":memory:" if database is None else str(database)
             made = cls(connection=duckdb.connect(place, read_only=database is not None, config=config))
+            made.connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output
             if database is not None:
                 made.connection.execute("SET enable_external_access = false")
         except duckdb.Error as fault:
