@@ -16,29 +16,15 @@ from sfumato.group.cell_source import CellMapping, CellSource, MappedRows
 from sfumato.group.classes import Classes
 from sfumato.group.local_table import LocalTable
 from sfumato.testing.cell_source_kit import BrokenCells, check_added_cells, check_cell_source, mixed_table
-from tests.group.duckdb_source import DuckTable
+from tests.engines.duckdb_tables import in_duckdb, typed
 
 TABLES = [
     mixed_table(),
-    mixed_table(1),
+    replace(mixed_table(1), frame=typed(mixed_table(1).frame)),
     mixed_table(200, seed=1),
     replace(mixed_table(40, seed=3), missing=()),
     Table(frame=mixed_table(30).frame.drop_nulls().filter(pl.col("zip") != "?", pl.col("ill") != "?")),
 ]
-
-
-class Duck(DuckTable):
-    """The table in DuckDB; its complete rows can be asked for more than once, each time by a view of their own."""
-
-    def complete(self, names: Sequence[str]) -> Duck:
-        view = f"{self.view}_{'_'.join(str(self.names.index(name)) for name in names)}"
-        there = " AND ".join(f"NOT {self.absent(name)}" for name in names)
-        self.connection.execute(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM {self.view} WHERE {there}")
-        return replace(self, view=view)
-
-
-def in_duckdb(table: Table) -> CellSource:
-    return Duck.of(table.frame, table.missing)
 
 
 @pytest.mark.parametrize("make", [LocalTable, in_duckdb])

@@ -15,10 +15,10 @@ from sfumato.group.added_cells import AddedCells
 from sfumato.group.cell_source import CellSource
 from sfumato.group.local_table import LocalTable
 from sfumato.workflow.loading import load_table, marked
+from tests.engines.duckdb_tables import in_duckdb
 from tests.golden.releases import adapter, comparing
 from tests.golden.releases.plans import PLANS
 from tests.golden.releases.plans import TABLES as GOLDEN
-from tests.group.duckdb_source import DuckTable
 
 ITEMS = ("set", "trajectory")
 TABLES = [
@@ -34,10 +34,6 @@ def in_parts(table: Table, parts: int = 3) -> AddedCells:
     order = np.random.default_rng(5).permutation(table.rows)
     pieces = [Table(frame=table.frame[part], missing=table.missing) for part in np.array_split(order, parts)]
     return AddedCells(parts=tuple(map(LocalTable, pieces)))
-
-
-def in_duckdb(table: Table) -> DuckTable:
-    return DuckTable.of(table.frame, table.missing)
 
 
 def source_of(plan: sf.Plan, path: str, make: Any) -> CellSource:

@@ -15,6 +15,7 @@ EXTRAS = {
     "scipy": ("scipy", "learn"),
     "gmpy2": ("gmpy2", "collaborate"),
     "rbcl": ("rbcl", "collaborate"),
+    "duckdb": ("duckdb", "duckdb"),
 }
 """What each module is called as a package, and the extra that installs it."""
 

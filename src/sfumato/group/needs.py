@@ -25,8 +25,8 @@ class Giving(Protocol):
         """What it can give beside counts."""
 
 
-def refuse_lacking(source: Giving, needs: Iterable[Need], who: str) -> None:
-    """Refuse a source that cannot give what a search declares that it needs, with the reason."""
+def refuse_lacking(source: Giving, needs: Iterable[Need], who: str, instead: str = "") -> None:
+    """Refuse a source that cannot give what a search declares that it needs, with the reason and what would do."""
     for need in needs:
         if need not in source.gives:
-            raise PlanError(f"{who} needs {_LACKING[need]}")
+            raise PlanError(f"{who} needs {_LACKING[need]}{instead and '; '}{instead}")

@@ -34,6 +34,11 @@ def load_table(plan: Plan, frame: object, path: str | None) -> Table:
     """The table of a frame, or of a file that is read as the plan says."""
     if frame is not None:
         return _without_nan(from_frame(frame, missing=plan.input.missing))
+    if plan.input.engine is not None:
+        raise PlanError(
+            f"input.engine: rows stay in {plan.input.engine} for releases of tables by groups only; this reads single "
+            "rows, so leave input.engine out and name a file that fits in memory"
+        )
     if path is None:
         raise PlanError("input.path is missing; name the data file in the plan or with --input")
     source = plan.input

@@ -158,8 +158,9 @@ class Plan:
     @property
     def output_format(self) -> Literal["csv", "parquet"]:
         """The released file's format: as the plan says, or else like the input."""
-        like_input = "parquet" if Path(self.input.path or "").suffix in (".parquet", ".pq") else "csv"
-        return self.format or cast("Any", like_input)
+        ends = Path(self.input.path or "").suffixes
+        typed = {".parquet", ".pq"} & set(ends[-1:]) or (self.input.engine and not {".csv", ".tsv"} & set(ends))
+        return self.format or ("parquet" if typed else "csv")
 
     @property
     def itemized(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -10,6 +11,9 @@ from sfumato.ground.errors import PlanError
 from sfumato.workflow.plan.plan_table import Keys
 
 Tree = Mapping[str, Any]
+ENGINES = ("duckdb",)
+"""The programs that rows can stay in."""
+_SECRET = ("password", "passwd", "user", "token", "dsn", "uri", "url", "connection")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +21,17 @@ class InputPlan:
     """Where the table comes from and how its cells are read."""
 
     path: str | None = None
-    """The file; may instead be named on the command line or be a frame."""
+    """The file; may instead be named on the command line or be a frame. With an engine also a folder or a pattern."""
+    engine: Literal["duckdb"] | None = None
+    """The program that counts and recodes the rows where they are; without one the file is read into memory."""
+    database: str | None = None
+    """The engine's own file, which has the table."""
+    table: str | None = None
+    """The table in the database."""
+    query: str | None = None
+    """A SELECT that gives the rows, in place of a table."""
+    memory: str | None = None
+    """The most memory that the engine takes, such as 4GB; it goes on on disk. When absent, what the engine chooses."""
     delimiter: str | None = None
     """The separator of a text file; found out when absent."""
     quote: str = '"'
@@ -47,16 +61,49 @@ class InputPlan:
             raise PlanError(f"input.rows_per_unit must be at least 1, not {self.rows_per_unit}")
         if self.rows_per_unit > 1 and self.unit is None:
             raise PlanError("input.rows_per_unit goes with input.unit, the column that tells people apart")
+        self._check_engine()
+
+    def _check_engine(self) -> None:
+        """Refuse what an engine cannot be asked, and what only an engine can be."""
+        said = [key for key in ("database", "table", "query", "memory") if getattr(self, key) is not None]
+        if self.engine is None:
+            if said:
+                raise PlanError(f'input.{said[0]} goes with input.engine, for example engine = "duckdb"')
+            return
+        places = [key for key in ("path", "table", "query") if getattr(self, key) is not None]
+        if len(places) > 1:
+            raise PlanError(f"input.{places[0]} and input.{places[1]} both say where the rows are; keep one of them")
+        if ("table" in said or "query" in said) != ("database" in said):
+            raise PlanError("input.database goes with input.table or input.query: the file, and what is read of it")
+        if self.database is not None and (":" in self.database[2:] or self.database.startswith("md:")):
+            raise PlanError(
+                "input.database names a file; an address, which may hold a password, does not belong in a plan"
+            )
+        if self.memory is not None and not re.fullmatch(r"[1-9]\d{0,6} ?[KMGT]i?B", self.memory):
+            raise PlanError(f'input.memory must be an amount such as "512MB" or "4GB", not {self.memory!r}')
+        if self.encoding.lower() not in ("utf-8", "utf8"):
+            raise PlanError(
+                f"input.encoding: {self.engine} reads UTF-8 only; write the file so, or leave input.engine out"
+            )
 
     @classmethod
     def of(cls, keys: Keys) -> InputPlan:
         """Read the section."""
+        for key in keys.table:
+            if key in _SECRET:
+                raise PlanError(f"{keys.at(key)}: a plan holds no passwords and no addresses; it is read by many")
         keys.only(
-            "path", "delimiter", "quote", "encoding", "header", "names", "trim", "missing", "on_missing", "population",
+            "path", "engine", "database", "table", "query", "memory", "delimiter", "quote",
+            "encoding", "header", "names", "trim", "missing", "on_missing", "population",
             "unit", "rows_per_unit",
         )  # fmt: skip
         return cls(
             path=keys.text("path"),
+            engine=cast("Any", keys.one_of("engine", ENGINES, ENGINES[0])) if "engine" in keys.table else None,
+            database=keys.text("database"),
+            table=keys.text("table"),
+            query=keys.text("query"),
+            memory=keys.text("memory"),
             delimiter=keys.text("delimiter"),
             quote=keys.text("quote", '"') or '"',
             encoding=keys.text("encoding", "utf-8") or "utf-8",

@@ -147,7 +147,7 @@ def unit_of(plan: Plan, source: CellSource) -> str | None:
             f"columns.{unit}.pseudonym: a pseudonym of the unit would link a person's rows across groups, and k people "
             "in each group hide nobody then; leave it out: rows of one person in one group share a number anyway"
         )
-    refuse_lacking(source, ("people",), "input.unit")
+    refuse_lacking(source, ("people",), "input.unit", "give the rows as a file or frame that fits in memory")
     return unit
 
 

@@ -23,6 +23,7 @@ from sfumato.verification.evidence import evidence, groups_apart, required
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
 from sfumato.workflow.catalog.parts import AlgorithmPart
+from sfumato.workflow.engine_input import is_relation, planned_source, relation_source
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.table.auto import chosen
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
@@ -58,11 +59,23 @@ def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
     plan = asked.plan
     if is_source(asked.like):
         return asked.like, asked.population  # type: ignore[return-value]
+    if is_relation(asked.like) or (asked.like is None and plan.input.engine is not None):
+        return _in_engine(asked)
     table = marked(load_table(plan, asked.like, plan.input.path), plan)
     if asked.population is None and plan.input.population is None:
         return table, None
     people = load_table(plan, asked.population, plan.input.population)
     return table, replace(people, missing=table.missing)
+
+
+def _in_engine(asked: Asked) -> tuple[CellSource, CellSource | None]:
+    """The table and the population where they are; counts come from there, and no row before the last step."""
+    plan, people = asked.plan, asked.population
+    source = planned_source(plan) if asked.like is None else relation_source(plan, asked.like)
+    if people is None and plan.input.population is None:
+        return source, None
+    whole = planned_source(plan, plan.input.population) if people is None else relation_source(plan, people)
+    return source, replace(whole, missing=source.missing)
 
 
 def is_source(frame: object) -> bool:
@@ -79,13 +92,20 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
     part, run = algorithm_of(plan, name, parts)
     grain = grain_of(run, prepared.problem)
     refuse_uncounted(part, prepared, parts)
-    refuse_lacking(prepared.source, (*part.needs, *(("rows",) if grain == "rows" else ())), f"algorithm.name: {name}")
+    needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
+    refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared.source, name, parts))
     prepared = prepared.at(grain)
     inner = work.within(plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None))
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, inner)
     outcome = replace(outcome, effort=inner.told(outcome.effort))
     return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
+
+
+def _instead(source: CellSource, name: str, parts: Catalog) -> str:
+    """What a plan can say instead of an algorithm that its source is not enough for."""
+    able = [one for one, part in parts.solving("table").items() if set(part.needs) <= source.gives and one != name]
+    return f"use {listed(able, most=20)}, or give the rows as a file or frame that fits in memory"
 
 
 def refuse_uncounted(part: AlgorithmPart, prepared: Prepared, parts: Catalog) -> None:

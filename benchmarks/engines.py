@@ -1,0 +1,102 @@
+"""One table in files, released by DuckDB where it is and read into memory: CPU, peak memory, and the same rows.
+
+    python benchmarks/engines.py [ROWS ...]
+
+Each release is a process of its own. Rows are drawn block by block, so that making them takes no memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+BLOCK = 1_000_000
+WIDTHS = {"age": 80, "sex": 2, "region": 20, "education": 16, "marital": 6, "work": 8}
+"""The quasi-identifiers, each with how many values it has; combinations are skewed, so that many are rare."""
+BESIDE = {"diagnosis": 30, "hours": 60, "visits": 40, "income": 2}
+PLAN = {
+    "columns": {
+        "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [5, 10, 20], "low": 0, "high": 80}},
+        **{name: {"role": "quasi", "hierarchy": {"kind": "flat"}} for name in list(WIDTHS)[1:]},
+        "diagnosis": {"role": "sensitive"},
+    },
+    "privacy": {"k_anonymity": 10, "l_diversity": {"kind": "distinct", "l": 2}},
+    "algorithm": {"name": "optimal", "max_suppressed": 0.05},
+    "attack": {"run": False},
+    "output": {"format": "parquet"},
+}
+
+
+def generate(folder: Path, rows: int, *, seed: int = 25) -> None:
+    """Ten columns of so many people, in files of a million rows."""
+    rng = np.random.default_rng(seed)
+    for place, begin in enumerate(range(0, rows, BLOCK)):
+        many = min(BLOCK, rows - begin)
+        drawn = {n: (rng.beta(1.2, 3, many) * w).astype(np.int32) for n, w in {**WIDTHS, **BESIDE}.items()}
+        texts = [pl.Series(name, [f"{name} {code}" for code in range(90)]) for name in drawn]
+        columns = [
+            pl.Series(name, codes) if name in ("age", "hours", "visits") else labels.gather(codes).alias(name)
+            for (name, codes), labels in zip(drawn.items(), texts, strict=True)
+        ]
+        pl.DataFrame(columns).write_parquet(folder / f"part-{place:04}.parquet")
+
+
+def released(folder: Path, engine: str) -> dict[str, Any]:
+    """Make, write and verify one release in this process."""
+    import sfumato as sf
+
+    said = {"path": "rows", "engine": "duckdb", "memory": "2GB"} if engine == "duckdb" else {}
+    plan = sf.Plan.parse({**PLAN, "input": said}, folder=folder)
+    began = time.process_time()
+    made = sf.release(plan, None if said else pl.read_parquet(folder / "rows" / "*.parquet"))
+    spent = time.process_time() - began
+    made.write(folder / f"{engine}-bundle")
+    rows = made.rows.with_columns(pl.all().cast(pl.String)).sort(pl.all())
+    digest = hashlib.sha256(rows.hash_rows(seed=1).to_numpy().tobytes())
+    return {
+        "engine": engine,
+        "cpu until judged": round(spent, 1),
+        "cpu with bundle": round(time.process_time() - began, 1),
+        "rows": rows.height,
+        "digest": digest.hexdigest()[:16],
+    }
+
+
+def measured(folder: Path, engine: str) -> dict[str, Any]:
+    """The same in a process of its own, with the peak of its memory."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import engines; engines.child(sys.argv[2], sys.argv[3])"
+    asked = [sys.executable, "-c", code, str(Path(__file__).parent), str(folder), engine]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def child(folder: str, engine: str) -> None:
+    """Tell what one release took."""
+    found = released(Path(folder), engine)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**found, "peak MB": round(peak)}))
+
+
+def main() -> None:
+    """Print a table for every number of rows that is asked for."""
+    for rows in [int(one) for one in sys.argv[1:]] or [10_000_000]:
+        with tempfile.TemporaryDirectory() as place:
+            (Path(place) / "rows").mkdir()
+            generate(Path(place) / "rows", rows)
+            for engine in ("duckdb", "memory"):
+                print(f"{rows:,}", measured(Path(place), engine), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""DuckDB as an engine: in the process, over its own files, Parquet and CSV; it goes on on disk where memory ends."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+from sqlglot import exp
+
+from sfumato.engines.statements import quoted
+from sfumato.ground.errors import DataError
+from sfumato.ground.extras import extra
+
+DIALECT = "duckdb"
+_ARRIVING = "sfumato arriving"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+class DuckEngine:
+    """A connection to DuckDB that only we use. It installs nothing, and writes to no table but temporary ones."""
+
+    connection: Any
+    """The connection."""
+    name: ClassVar[str] = "duckdb"
+
+    @classmethod
+    def opened(cls, database: Path | None = None, *, memory: str | None = None) -> DuckEngine:
+        """A database file, only to be read, or none; with one, no other file can be reached."""
+        duckdb = extra("duckdb", 'engine = "duckdb"')
+        folder = tempfile.mkdtemp(prefix="sfumato-")
+        config = {
+            "temp_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            **({} if memory is None else {"memory_limit": memory}),
+        }
+        try:
+            place = ":memory:" if database is None else str(database)
+            made = cls(connection=duckdb.connect(place, read_only=database is not None, config=config))
+            made.connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output
+            if database is not None:
+                made.connection.execute("SET enable_external_access = false")
+        except duckdb.Error as fault:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise DataError(f"{database or 'DuckDB'} cannot be opened: {_told(fault)}") from None
+        weakref.finalize(made, _closed, made.connection, folder)
+        return made
+
+    def ask(self, statement: exp.Query) -> pl.DataFrame:
+        """The rows that a statement gives."""
+        found: pl.DataFrame = self._run(statement)
+        return found
+
+    def lend(self, name: str, frame: pl.DataFrame) -> None:
+        """A temporary table, so that DuckDB knows how small it is."""
+        self.keep(name, frame)
+
+    def keep(self, name: str, rows: Any) -> None:
+        """All rows of a frame or relation as a temporary table; it goes to disk where memory ends."""
+        self.connection.register(_ARRIVING, _Stream(rows))
+        made = exp.Create(
+            this=exp.Table(this=quoted(name)),
+            kind="TABLE",
+            replace=True,
+            properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+            expression=exp.select("*").from_(exp.Table(this=quoted(_ARRIVING))),
+        )
+        try:
+            self._run(made)
+        finally:
+            self.connection.unregister(_ARRIVING)
+
+    def _run(self, statement: exp.Expr) -> Any:
+        """Run one statement; DuckDB's own parser must see exactly one in it, of the kind that was built."""
+        duckdb = extra("duckdb", 'engine = "duckdb"')
+        written = statement.sql(dialect=DIALECT, identify=True, comments=False)
+        asked = isinstance(statement, exp.Query)
+        kind = duckdb.StatementType.SELECT if asked else duckdb.StatementType.CREATE
+        try:
+            if [one.type for one in self.connection.extract_statements(written)] != [kind]:
+                raise DataError(f"DuckDB reads more in a statement than was meant, so it was not run: {written}")
+            if asked:
+                return pl.DataFrame(_Stream(self.connection.sql(written)))
+            return self.connection.execute(written)
+        except (duckdb.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
+            raise DataError(f"DuckDB cannot answer: {_told(fault)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Rows as a stream of Arrow and as nothing else: no other package is needed between polars and DuckDB."""
+
+    rows: Any
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.rows.__arrow_c_stream__(requested_schema)
+
+
+def _told(fault: BaseException) -> str:
+    """The first line of what DuckDB says."""
+    return (str(fault).strip() or type(fault).__name__).splitlines()[0]
+
+
+def _closed(connection: Any, folder: str) -> None:
+    connection.close()
+    shutil.rmtree(folder, ignore_errors=True)

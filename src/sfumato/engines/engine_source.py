@@ -1,0 +1,249 @@
+"""A table in an engine as a source of cells: it counts and recodes where it is; domains, cells and rows come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import polars as pl
+from sqlglot import exp
+
+from sfumato.data.names import checked_names
+from sfumato.data.table import TEXTS, Codes, Kind, Table
+from sfumato.describe.domains import ObservedDomain
+from sfumato.engines import statements as sql
+from sfumato.engines.engine import Engine
+from sfumato.engines.engine_cells import cell_table, cells_of, placed
+from sfumato.ground.brief import Brief
+from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
+from sfumato.group.cell_source import CellMapping, MappedRows
+from sfumato.group.classes import Classes
+from sfumato.group.keys import total
+from sfumato.group.needs import Need
+from sfumato.group.tally import Counts
+
+MOST = 5_000_000
+"""The most different combinations, each with its count, that are taken out of an engine."""
+
+
+@dataclass(eq=False, repr=False)
+class EngineSource(Brief):
+    """Rows in an engine. Nothing but values with counts, cells with counts, and recoded rows ever leaves it."""
+
+    engine: Engine
+    """Where the rows are."""
+    base: exp.Query
+    """The rows, as an expression that every statement is about."""
+    missing: tuple[str, ...] = ()
+    """The texts that mean a missing value; the first one stands for it in a release."""
+    source: str = "the table"
+    """What messages call it."""
+    most: int = MOST
+    """The most cells that are counted."""
+    gives: frozenset[Need] = frozenset(("joint", "integers"))
+    """Whole counts of all columns together; no single rows, and not whose rows they are."""
+    _values: dict[str, tuple[pl.Series, Counts]] = field(default_factory=dict)
+
+    @classmethod
+    def reading(
+        cls, engine: Engine, base: exp.Query, *, names: Sequence[str] = (), trim: bool = False, **said: Any
+    ) -> EngineSource:
+        """The rows as a plan reads a table: texts as texts, a number that is none as missing, zero without a sign."""
+        found = engine.ask(sql.head(base))
+        where = str(said.get("source", "the table"))
+        if names and len(names) != found.width:
+            raise DataError(f"{where}: names given: {len(names)}, columns: {found.width}; give one name per column")
+        called = checked_names(list(names) or [n.strip() if trim else n for n in found.columns], where=where)
+        kinds = {name: _read_as(dtype) for name, dtype in found.schema.items()}
+        return cls(engine=engine, base=sql.as_read(base, kinds, called, trim=trim), **said)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """No rows: only names and types."""
+        return self.engine.ask(sql.head(self.base))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its columns."""
+        return tuple(self.frame.columns)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return int(self.engine.ask(sql.size(self.base))["n"][0])
+
+    def dtype(self, name: str) -> pl.DataType:
+        """The type of a column's cells."""
+        if name not in self.names:
+            raise unknown_column(name, self.names, where="columns")
+        return self.frame.schema[name]
+
+    def marked(self, columns: Sequence[str], markers: Sequence[str]) -> Self:
+        """Where there are nulls and no marker is declared, with the first marker that is no value of the table."""
+        if self.missing or not columns:
+            return self
+        asked = {name: tuple(markers) if self.dtype(name) in TEXTS else () for name in columns}
+        counts = iter(self.engine.ask(sql.lacking(self.base, asked)).row(0))
+        nulls, taken = 0, set()
+        for marks in asked.values():
+            nulls += int(next(counts))
+            taken |= {mark for mark in marks if next(counts)}
+        free = [mark for mark in markers if mark not in taken]
+        if nulls and not free:
+            raise DataError(
+                f"{self.source} has nulls, and {', '.join(map(repr, markers))} are all values of it; declare in "
+                "[input] missing how a missing value is to be written"
+            )
+        return replace(self, missing=(free[0],)) if nulls else self
+
+    def domain(self, name: str, kind: Kind | None = None) -> ObservedDomain:
+        """The values of a column with their counts; the kind is inferred when not declared."""
+        values, rows = self._distinct(name)
+        column = Table(frame=pl.DataFrame([values]), missing=self.missing, source=self.source).column(name, kind)
+        domain = ObservedDomain.of(column)
+        counts = total(column.codes.astype(np.int64), rows, len(column.values))
+        absent = 0 if column.missing is None else int(counts[column.missing])
+        return replace(domain, counts=counts[: len(domain.values)], absent=absent)
+
+    def _distinct(self, name: str) -> tuple[pl.Series, Counts]:
+        """The different values of a column as they are, and the rows of each; asked for once."""
+        if name not in self._values:
+            dtype = self.dtype(name)
+            found = self._grouped([name], ())
+            self._values[name] = found["c0"].cast(dtype).alias(name), found["n"].cast(pl.Int64).to_numpy()
+        return self._values[name]
+
+    def _grouped(self, keys: Sequence[str], beside: Sequence[str]) -> pl.DataFrame:
+        """Rows per combination; too many of them are refused before they are taken out."""
+        found = self.engine.ask(sql.groups(self.base, keys, beside, self.most))
+        if found.height > self.most:
+            self._refuse_many(keys, beside)
+        return found
+
+    def _refuse_many(self, keys: Sequence[str], beside: Sequence[str]) -> NoReturn:
+        """Say how many combinations there are, and how many each column is responsible for."""
+        every = [*keys, *beside]
+        many = self._combinations(every)
+        if len(every) == 1:
+            raise DataError(
+                f"{self.source}, column {every[0]!r}: {many:,} different values; at most {self.most:,} are counted: "
+                "round or cut them in the table or in input.query, or drop the column"
+            )
+        fewer = sorted((self._combinations([n for n in every if n != name]), name) for name in every)
+        told = ", ".join(f"{rest:,} without {name!r}" for rest, name in fewer[:3])
+        raise DataError(
+            f"{self.source}: {many:,} combinations of {listed(every)}; at most {self.most:,} are counted, and "
+            f"there would be {told}. Round or cut such columns in the table or in input.query, or drop one"
+        )
+
+    def _combinations(self, names: Sequence[str]) -> int:
+        return int(self.engine.ask(sql.combinations(self.base, names))["n"][0])
+
+    def complete(self, names: Sequence[str]) -> Self:
+        """The rows that have a value in each of these columns."""
+        marks = {name: self._marks(name) for name in names}
+        return replace(self, base=sql.complete(self.base, marks), _values={}) if marks else self
+
+    def _marks(self, name: str) -> tuple[str, ...]:
+        return self.missing if self.dtype(name) in TEXTS else ()
+
+    def cells(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
+        """The cells of some columns, by the codes of the given domains, with tallies of others; asked for once."""
+        if unit is not None:
+            raise PlanError(f"input.unit: {self.source} counts rows, and does not know whose they are")
+        keys, beside = [one.column for one in quasi], [one.column for one in counted]
+        found = self._grouped(keys, beside)
+        found = found.filter(found["n"] > 0)
+        codes = [self._coded(found[f"c{n}"], one) for n, one in enumerate([*quasi, *counted])]
+        return cells_of(found, quasi, counted, codes)
+
+    def _coded(self, cells: pl.Series, domain: ObservedDomain) -> Codes:
+        """Values that came back, as codes of a domain."""
+        known = pl.DataFrame([cells.cast(self.dtype(domain.column)).alias("v")])
+        own = Table(frame=known, missing=self.missing, source=self.source).column("v", domain.kind)
+        return placed(own, domain.values)[own.codes]
+
+    def singles(
+        self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
+    ) -> Classes:
+        """Refused: rows stay where they are."""
+        raise DataError(f"{self.source}: single rows stay in {self.engine.name}, which only counts them")
+
+    def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
+        """Every row under a mapping, with other columns as they are; a table that changed since is refused."""
+        names = mapping.cells.quasi
+        shown = [
+            sql.cell(name) if self._as_it_is(mapping, name) else sql.cell(f"s{place}", sql.CELLS)
+            for place, name in enumerate(names)
+        ]
+        asked = [*shown, *map(sql.cell, beside), sql.cell("hidden", sql.CELLS), sql.cell("cell", sql.CELLS)]
+        found = self.engine.ask(sql.recoded(self.base, self._lend(mapping), asked))
+        self._refuse_changed(mapping, found[f"c{len(asked) - 1}"])
+        types = [self.dtype(name) if self._as_it_is(mapping, name) else pl.String() for name in names]
+        types += [self.dtype(name) for name in beside]
+        rows = [
+            found[f"c{place}"].cast(dtype).alias(name)
+            for place, (name, dtype) in enumerate(zip((*names, *beside), types, strict=True))
+        ]
+        return MappedRows(frame=pl.DataFrame(rows), suppressed=found[f"c{len(asked) - 2}"].to_numpy())
+
+    def _as_it_is(self, mapping: CellMapping, name: str) -> bool:
+        return name in mapping.unchanged and self.dtype(name) not in TEXTS
+
+    def _lend(self, mapping: CellMapping) -> dict[str, int]:
+        """Lend the dictionary of each column and the table of cells; each column has a code for no value."""
+        codes = {}
+        for place, name in enumerate(mapping.cells.quasi):
+            book, codes[name] = self._dictionary(mapping, place)
+            self.engine.lend(sql.lent(f"d{place}"), book)
+        self.engine.lend(sql.lent(sql.CELLS), cell_table(mapping))
+        return codes
+
+    def _dictionary(self, mapping: CellMapping, place: int) -> tuple[pl.DataFrame, int]:
+        """The values of a column, each with its code in a mapping; and the code of no value, -1 for none."""
+        values, _ = self._distinct(mapping.cells.quasi[place])
+        own = Table(frame=pl.DataFrame([values.alias("v")]), missing=self.missing).column("v", "text")
+        labels, wild = mapping.cells.labels[place], mapping.cells.wild
+        none = np.flatnonzero(wild[place]).tolist() if wild is not None else []
+        known = [label for code, label in enumerate(labels) if code not in none]
+        missing = none[0] if none else -1
+        moved = np.append(placed(own, known), np.int32(missing))
+        codes = np.where(own.codes == (-1 if own.missing is None else own.missing), missing, moved[own.codes])
+        book = pl.DataFrame([values.alias("v"), pl.Series("k", codes.astype(np.int32))])
+        return book.filter(book["v"].is_not_null(), book["k"] >= 0), missing
+
+    def _refuse_changed(self, mapping: CellMapping, cells: pl.Series) -> None:
+        """Refuse rows that are not those that were counted."""
+        found = np.bincount(cells.to_numpy(), minlength=mapping.cells.count)
+        whole = int(mapping.cells.sizes.sum()) == self.rows
+        if len(cells) != self.rows or (whole and not np.array_equal(found, mapping.cells.sizes)):
+            raise DataError(
+                f"{self.source} changed while it was read: {self.rows:,} rows were counted, and {len(cells):,} of them "
+                "are there now in the same cells; release a table that nobody writes to, or a copy"
+            )
+
+    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+        """Some columns, every cell as text; with a mapping, only the rows that it does not suppress."""
+        if shown is None:
+            rows = self.engine.ask(sql.columns(self.base, names))
+        else:
+            asked = [sql.cell(name) for name in names]
+            rows = self.engine.ask(sql.recoded(self.base, self._lend(shown), asked, visible=True))
+        return pl.DataFrame([self._written(rows[f"c{n}"], name) for n, name in enumerate(names)])
+
+    def _written(self, cells: pl.Series, name: str) -> pl.Series:
+        """Cells as texts; moments as days only where the whole column has no others."""
+        first = self._distinct(name)[0] if isinstance(self.dtype(name), pl.Datetime) else None
+        whole = cells.cast(self.dtype(name)).alias(name)
+        whole = whole if first is None else pl.concat([first, whole])
+        found = Table(frame=pl.DataFrame([whole]), missing=self.missing, source=self.source).column(name, "text").texts
+        return found if first is None else found.slice(len(first))
+
+
+def _read_as(dtype: pl.DataType) -> str:
+    return "text" if dtype in TEXTS else "real" if dtype.is_float() else "other"

@@ -1,0 +1,166 @@
+"""Every statement that an engine is asked, built as expressions: names and values are quoted by the dialect's rules.
+
+No statement is put together from texts, so a name or a value cannot become a part of one. All are SELECTs over
+``rows``, an expression for the rows of the table; their columns are called ``c0``, ``c1`` ... and never as the table
+calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+ROWS, CELLS = "p", "m"
+"""What statements call the rows of the table, and the table of cells that is lent."""
+_CODES = (*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288)
+BLANKS = "".join(map(chr, _CODES))
+"""What is cut off around a text that is trimmed."""
+
+
+def quoted(name: str) -> exp.Identifier:
+    """A name that cannot be read as anything else."""
+    return exp.to_identifier(name, quoted=True)
+
+
+def cell(name: str, table: str = ROWS) -> exp.Column:
+    """A column of the rows, or of a lent table."""
+    return exp.column(quoted(name), table=quoted(table))
+
+
+def text(value: str) -> exp.Literal:
+    """A text as a value."""
+    return exp.Literal.string(value)
+
+
+def named(parts: Sequence[str]) -> exp.Select:
+    """All rows of a table, by its name: catalog, schema and table, or the last of them."""
+    catalog, schema, table = (quoted(part) if part else None for part in ("", "", *parts)[-3:])
+    return exp.select("*").from_(exp.Table(this=table, db=schema, catalog=catalog))
+
+
+def head(rows: exp.Query) -> exp.Select:
+    """No rows: only the columns with their types."""
+    return exp.select("*").from_(_rows(rows)).limit(0)
+
+
+def size(rows: exp.Query) -> exp.Select:
+    """How many rows there are, as ``n``."""
+    return exp.select(_count()).from_(_rows(rows))
+
+
+def as_read(rows: exp.Query, frame: Mapping[str, str], called: Sequence[str], *, trim: bool) -> exp.Select:
+    """The rows as a plan reads them: texts as texts, a number that is none as missing, zero without a sign.
+
+    ``frame`` says for each column what it is: ``text``, ``real``, or anything else for what stays as it is.
+    """
+    read = [_read(cell(name), kind, trim=trim) for name, kind in frame.items()]
+    return exp.select(*(one.as_(quoted(name)) for one, name in zip(read, called, strict=True))).from_(_rows(rows))
+
+
+def _read(one: exp.Column, kind: str, *, trim: bool) -> exp.Expr:
+    if kind == "text":
+        found: exp.Expr = exp.cast(one, "text")
+        return exp.Trim(this=found, expression=text(BLANKS)) if trim else found
+    if kind != "real":
+        return one
+    none = exp.IsNan(this=one)  # a comparison with NaN is folded away where the statistics of a file leave NaN out
+    return exp.case().when(none, exp.null()).when(one.eq(0), exp.Abs(this=one.copy())).else_(one.copy())
+
+
+def without_null(rows: exp.Query, names: Sequence[str]) -> exp.Select:
+    """The rows of texts with "" for every null: a file of texts has no nulls."""
+    filled = [exp.func("COALESCE", cell(name), text("")).as_(quoted(name)) for name in names]
+    return exp.select(*filled).from_(_rows(rows))
+
+
+def complete(rows: exp.Query, marks: Mapping[str, Sequence[str]]) -> exp.Select:
+    """The rows that have a value in each of these columns; ``marks`` are the texts that mean none."""
+    there = [exp.not_(absent(name, texts)) for name, texts in marks.items()]
+    return exp.select("*").from_(_rows(rows)).where(*there)
+
+
+def absent(name: str, marks: Sequence[str]) -> exp.Expr:
+    """Whether a row has no value in a column."""
+    none = cell(name).is_(exp.null())
+    if not marks:
+        return none
+    return exp.paren(exp.or_(none, exp.In(this=cell(name), expressions=[text(mark) for mark in marks])))
+
+
+def lacking(rows: exp.Query, marks: Mapping[str, Sequence[str]]) -> exp.Select:
+    """For each column: how many rows have a null, then how many have each of the marks; in this order."""
+    asked = [
+        exp.Count(this=exp.case().when(one, 1))
+        for name, texts in marks.items()
+        for one in (absent(name, ()), *(cell(name).eq(text(mark)) for mark in texts))
+    ]
+    return exp.select(*(one.as_(quoted(f"c{place}")) for place, one in enumerate(asked))).from_(_rows(rows))
+
+
+def groups(rows: exp.Query, keys: Sequence[str], beside: Sequence[str], most: int) -> exp.Select:
+    """Rows per combination of the keys and one of the columns beside, for each of these; in one pass.
+
+    The last columns ``g0``, ``g1`` ... say which column a row of the answer is not about (1), and ``n`` is the count.
+    """
+    every = [*keys, *beside]
+    shown = [cell(name).as_(quoted(f"c{place}")) for place, name in enumerate(every)]
+    if len(beside) < 2:
+        found = exp.select(*shown, _count()).from_(_rows(rows)).group_by(*map(cell, every))
+        return found.limit(most + 1)
+    left = [
+        exp.Anonymous(this="GROUPING", expressions=[cell(name)]).as_(quoted(f"g{place}"))
+        for place, name in enumerate(beside)
+    ]
+    sets = [exp.Tuple(expressions=[cell(name) for name in (*keys, one)]) for one in beside]
+    found = exp.select(*shown, *left, _count()).from_(_rows(rows))
+    found.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
+    return found.limit(most + 1)
+
+
+def combinations(rows: exp.Query, names: Sequence[str]) -> exp.Select:
+    """How many different combinations some columns have, as ``n``."""
+    every = exp.select(*(cell(name).as_(quoted(f"c{n}")) for n, name in enumerate(names))).from_(_rows(rows)).distinct()
+    return exp.select(_count()).from_(every.subquery(quoted("d")))
+
+
+def recoded(
+    rows: exp.Query, keys: Mapping[str, int], shown: Sequence[exp.Expr], *, visible: bool = False
+) -> exp.Select:
+    """Every row beside the cell that it is in, by joins with lent tables.
+
+    ``keys`` are the columns of the cells, each with the code of a missing value. A dictionary ``d0``, ``d1`` ... is
+    lent for each of them (value ``v``, code ``k``), and the table of cells ``m`` (codes ``k0``, ``k1`` ...). A row
+    whose value or cell is in no lent table is left out. ``visible`` leaves out suppressed cells.
+    """
+    found = exp.select(*(one.as_(quoted(f"c{place}")) for place, one in enumerate(shown))).from_(_rows(rows))
+    alike = []
+    for place, (name, missing) in enumerate(keys.items()):
+        book = f"d{place}"
+        found = found.join(_lent(book), on=cell(name).eq(cell("v", book)), join_type="left")
+        code = exp.case().when(cell(name).is_(exp.null()), exp.Literal.number(missing)).else_(cell("k", book))
+        alike.append(cell(f"k{place}", CELLS).eq(code))
+    found = found.join(_lent(CELLS), on=exp.and_(*alike) if alike else exp.true(), join_type="inner")
+    return found.where(exp.not_(cell("hidden", CELLS))) if visible else found
+
+
+def columns(rows: exp.Query, names: Sequence[str]) -> exp.Select:
+    """Some columns of all rows."""
+    return exp.select(*(cell(name).as_(quoted(f"c{place}")) for place, name in enumerate(names))).from_(_rows(rows))
+
+
+def lent(table: str) -> str:
+    """What a lent table is called in the engine."""
+    return f"sfumato lent {table}"
+
+
+def _lent(table: str) -> exp.Table:
+    return exp.Table(this=quoted(lent(table)), alias=exp.TableAlias(this=quoted(table)))
+
+
+def _rows(rows: exp.Query) -> exp.Subquery:
+    return rows.copy().subquery(quoted(ROWS))
+
+
+def _count() -> exp.Expr:
+    return exp.Count(this=exp.Star()).as_(quoted("n"))
