@@ -221,6 +221,17 @@ def test_two_parties_find_the_same_without_opening_counts_of_refused_labels(whol
     same_as_central("release", asked, dealt(whole, owner, 2), whole)
 
 
+def test_a_gain_of_nothing_is_the_same_on_both_sides_of_zero():
+    """Rounding makes gains of -0.0 and a little less; they tie with 0.0, and the first column comes first."""
+
+    def number(place: int, score: float) -> int:
+        return vertical_candidates.Best(place=place, value=0, split=None, score=score).number  # type: ignore[arg-type]
+
+    assert number(0, 0.0) == number(0, -0.0) == number(0, -3e-16) == number(0, 1e-14)
+    assert number(0, 0.0) > number(1, -0.0) > 0
+    assert number(5, 1e-9) > number(0, 0.0)
+
+
 def test_the_requirements_of_the_tests_are_met_and_refused_at_all():
     """Random tables would prove nothing if all were out of reach."""
     whole = frame_of(

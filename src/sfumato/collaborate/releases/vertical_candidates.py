@@ -47,8 +47,11 @@ class Best:
 
     @property
     def number(self) -> int:
-        """A whole number that stands in the order of candidates: by score, then by column; none is 0."""
-        bits = int(np.float64(max(round(self.score, 12), 0.0)).view(np.uint64))
+        """A whole number that stands in the order of candidates: by score, then by column; none is 0.
+
+        A score may be a little below nothing by rounding; -0.0 has another pattern of bits than 0.0.
+        """
+        bits = int(np.float64(max(0.0, round(self.score, 12)) + 0.0).view(np.uint64))
         return (bits << _PLACES | (1 << _PLACES) - 1 - self.place) + 1
 
 
