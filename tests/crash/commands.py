@@ -63,6 +63,13 @@ class Command:
     """Whether that is there already."""
     pays: bool = False
     """Whether a ledger is charged."""
+    open_only: bool = False
+    """Whether no inside page comes with the bundle."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether an inside page comes with the bundle."""
+        return not self.pays and not self.open_only
 
 
 def _release(plan: str, **more: Any) -> Command:
@@ -80,7 +87,7 @@ COMMANDS = {
         arguments=("apply", "known", "data.csv", "-o", "out.csv", "--force"), makes="out.csv", existing=True
     ),
     "graded apply": Command(
-        arguments=("graded", "apply", "data.csv", "--secret", "sites.secret", "-o", "out"), makes="out"
+        arguments=("graded", "apply", "data.csv", "--secret", "sites.secret", "-o", "out"), makes="out", open_only=True
     ),
     "query": Command(
         arguments=("query", "query.toml", "SELECT COUNT(*)", *PAID),
@@ -134,7 +141,7 @@ def whole(place: Path, command: Command, ran: dict[str, Any], blow: str) -> None
         seal, before = found(made), found(place / "known")
         assert seal is not None or not command.existing, ran
         page = place / "out.inside.html"
-        if not command.pays and blow != "kill":
+        if command.inside and blow != "kill":
             assert page.exists() == (seal is not None), ran
         if ran["code"] == 0:
             assert seal not in (None, before), ran
@@ -167,7 +174,7 @@ def cleared(place: Path, command: Command, large: Warm) -> None:
     for folder in (place, place / "front", place / "front" / "points", place / "tmp"):
         clear(folder)
     assert leftovers(place) == []
-    if command.makes == "out" and not command.pays and (place / "out").exists():
+    if command.makes == "out" and command.inside and (place / "out").exists():
         assert (place / "out.inside.html").exists()
 
 
