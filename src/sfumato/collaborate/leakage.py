@@ -7,9 +7,6 @@ statistical test must not tell them from real ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-Who = Literal["everybody", "sender", "receiver", "recipient", "neighbours", "outsider"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

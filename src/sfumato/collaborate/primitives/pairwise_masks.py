@@ -80,3 +80,13 @@ def _derived(secret: bytes, seat: Seat, peer: int, shown: list[bytes]) -> bytes:
     pair = sorted((seat.me, peer))
     about = b"".join([_ABOUT, *(one.to_bytes(4, "big") for one in pair), *shown])
     return HKDF(algorithm=SHA256(), length=32, salt=seat.session, info=about).derive(secret)
+
+
+def words_written(words: Words) -> bytes:
+    """Numbers as they are sent."""
+    return words.astype("<u8", copy=False).tobytes()
+
+
+def words_read(content: bytes) -> Words:
+    """Numbers as they came."""
+    return np.frombuffer(content, "<u8").astype(np.uint64, copy=False)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.collaborate.exchange import Exchange, Seat, Talk
 from sfumato.collaborate.leakage import Leakage, Told
+from sfumato.collaborate.primitives.pairwise_masks import words_read, words_written
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.secret_key import fresh_key
 
@@ -37,21 +38,13 @@ def ring_sum(seat: Seat, values: Counts) -> Talk[Counts]:
     here = {before: given.nbytes}
     if seat.me == 0:
         mask = np.frombuffer(fresh_key(given.nbytes), np.uint64)
-        yield Exchange(label="ring/add", send={after: _bytes(given + mask)})
+        yield Exchange(label="ring/add", send={after: words_written(given + mask)})
         back = yield Exchange(label="ring/add", expect=here)
-        total = _words(back[before]) - mask
-        yield Exchange(label="ring/sum", send=dict.fromkeys(seat.others, _bytes(total)))
+        total = words_read(back[before]) - mask
+        yield Exchange(label="ring/sum", send=dict.fromkeys(seat.others, words_written(total)))
     else:
         came = yield Exchange(label="ring/add", expect=here)
-        yield Exchange(label="ring/add", send={after: _bytes(_words(came[before]) + given)})
+        yield Exchange(label="ring/add", send={after: words_written(words_read(came[before]) + given)})
         told = yield Exchange(label="ring/sum", expect={0: given.nbytes})
-        total = _words(told[0])
+        total = words_read(told[0])
     return total.view(np.int64).reshape(np.shape(values))
-
-
-def _bytes(words: NDArray[np.uint64]) -> bytes:
-    return words.astype("<u8", copy=False).tobytes()
-
-
-def _words(content: bytes) -> NDArray[np.uint64]:
-    return np.frombuffer(content, "<u8").astype(np.uint64)

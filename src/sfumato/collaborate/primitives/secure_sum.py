@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.collaborate.exchange import Exchange, Seat, Talk, to_all
 from sfumato.collaborate.leakage import Leakage, Told
-from sfumato.collaborate.primitives.pairwise_masks import PairwiseKeys, Words
+from sfumato.collaborate.primitives.pairwise_masks import PairwiseKeys, Words, words_read, words_written
 from sfumato.ground.errors import ParameterError
 
 Counts = NDArray[np.int64]
@@ -44,7 +44,7 @@ def secure_sum(seat: Seat, keys: PairwiseKeys, values: Counts) -> Talk[Counts]:
     given = np.ascontiguousarray(values, np.int64).reshape(-1).view(np.uint64)
     masked = given + keys.mask(len(given))
     if len(given) <= _ONCE:
-        total = _added(masked, (yield to_all(seat, "sum/masked", _bytes(masked))))
+        total = _added(masked, (yield to_all(seat, "sum/masked", words_written(masked))))
     else:
         total = yield from _in_parts(seat, masked)
     return total.view(np.int64).reshape(np.shape(values))
@@ -56,28 +56,20 @@ def _in_parts(seat: Seat, masked: Words) -> Talk[Words]:
     mine = parts[seat.me]
     came = yield Exchange(
         label="sum/part",
-        send={other: _bytes(parts[other]) for other in seat.others},
+        send={other: words_written(parts[other]) for other in seat.others},
         expect=dict.fromkeys(seat.others, mine.nbytes),
     )
     parts[seat.me] = _added(mine, came)
     whole = yield Exchange(
         label="sum/whole",
-        send=dict.fromkeys(seat.others, _bytes(parts[seat.me])),
+        send=dict.fromkeys(seat.others, words_written(parts[seat.me])),
         expect={other: parts[other].nbytes for other in seat.others},
     )
-    return np.concatenate([parts[one] if one == seat.me else _words(whole[one]) for one in range(seat.count)])
+    return np.concatenate([parts[one] if one == seat.me else words_read(whole[one]) for one in range(seat.count)])
 
 
 def _added(own: Words, came: Mapping[int, bytes]) -> Words:
     total = own.copy()
     for content in came.values():
-        total += _words(content)
+        total += words_read(content)
     return total
-
-
-def _bytes(words: Words) -> bytes:
-    return words.astype("<u8", copy=False).tobytes()
-
-
-def _words(content: bytes) -> Words:
-    return np.frombuffer(content, "<u8").astype(np.uint64, copy=False)
