@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,27 +176,30 @@ def same_as_central(protocol: str, asked: dict[str, Any], tables: list[pl.DataFr
         assert one.release.claims == true.claims
 
 
+SIX = {**COLUMNS, "c": {"role": "quasi", "hierarchy": {"tree": {"*": ["x", "y"]}}}}
+
+
 @pytest.mark.usefixtures("dealer")
 @examples(20)
 @given(
     whole=wholes(),
     asked=asking(),
-    parties=st.integers(2, 4),
-    owners=st.lists(st.integers(0, 3), min_size=5, max_size=5),
+    parties=st.integers(2, 6),
+    owners=st.lists(st.integers(0, 5), min_size=6, max_size=6),
     shared=st.booleans(),
 )
 def test_columns_of_many_are_released_as_if_they_were_one_table(whole, asked, parties, owners, shared):
     """Everybody has people whom the others lack, in an order of its own."""
+    whole = whole.with_columns(pl.col("a").str.head(1).alias("c"))
     owners = [number % parties for number in owners]
     owners[:parties] = range(parties)
-    holds: dict[str, list[str]] = {name: [] for name in "abcd"[:parties]}
-    for name, number in zip(
-        ("a", "b", "s", "t", "n") if parties > 3 else ("a", "b", "n", "s", "t"), owners, strict=True
-    ):
+    holds: dict[str, list[str]] = {name: [] for name in "abcdef"[:parties]}
+    names = ("a", "b", "c", "s", "t", "n") if parties > 3 else ("a", "b", "n", "s", "t", "c")
+    for name, number in zip(names, owners, strict=True):
         if not (shared and name == "t" and len([n for n in owners if n == number]) > 1):
-            holds["abcd"[number]].append(name)
-    both = [name for name in COLUMNS if not any(name in one for one in holds.values())]
-    asked = {**asked, "identifier": "id", "holds": holds, "shared": both}
+            holds["abcdef"[number]].append(name)
+    both = [name for name in SIX if not any(name in one for one in holds.values())]
+    asked = {**asked, "columns": SIX, "identifier": "id", "holds": holds, "shared": both}
     tables = []
     for number, mine in enumerate(holds.values()):
         named = whole.select(pl.Series("id", [f"p{n}" for n in range(whole.height)]), *mine, *both)
@@ -219,6 +223,31 @@ def test_two_parties_find_the_same_without_opening_counts_of_refused_labels(whol
     whole = whole.with_columns(pl.col("n").cast(pl.Float64).cast(pl.Int64).cast(pl.String))
     asked = {"columns": FOR_TWO, "privacy": privacy, "algorithm": {"score": "discernibility"}, "attack": {"run": False}}
     same_as_central("release", asked, dealt(whole, owner, 2), whole)
+
+
+@pytest.mark.usefixtures("dealer")
+@examples(6)
+@given(whole=wholes(), asked=asking(), owner=st.lists(st.integers(0, 1), min_size=30, max_size=30))
+def test_two_parties_grow_intervals_and_choose_by_gain_in_the_dark(whole, asked, owner):
+    """Edges may lie at other numbers than on one table, between the same two values: the groups are the same."""
+    try:
+        true = central("release", asked, whole, 2)
+    except Infeasible:
+        with pytest.raises(Infeasible):
+            jointly("release", asked, dealt(whole, owner, 2))
+        return
+    found = jointly("release", asked, dealt(whole, owner, 2))
+    assert found[0].document == found[1].document
+    assert groups_of(found[0].release) == groups_of(true)
+    made, there = (one.trail.steps for one in (found[0].release, true))
+    assert [(one.column, one.anonymity) for one in made] == [(one.column, one.anonymity) for one in there]
+    assert [one.score for one in made] == pytest.approx([one.score for one in there], abs=1e-9)
+
+
+def groups_of(made: Any) -> Counter[tuple[Any, ...]]:
+    """The released groups with all that they hold, whatever their intervals are called."""
+    groups = made.rows.group_by(QUASI).agg(pl.struct("s", "t").alias("rows"))
+    return Counter((a, b, frozenset(Counter(map(str, rows)).items())) for a, b, _, rows in groups.rows())
 
 
 def test_a_gain_of_nothing_is_the_same_on_both_sides_of_zero():

@@ -173,11 +173,9 @@ def test_bad_parameters_are_refused_with_their_key(title: str):
         joint_protocol("release").read(asked, ("a", "b", "c"))
 
 
-def test_two_parties_are_told_what_would_do():
-    with pytest.raises(ParameterError, match="discernibility"):
-        joint_protocol("release").read(G5, ("a", "b"))
-    asked = {**G5, "algorithm": {"score": "discernibility"}}
-    with pytest.raises(ParameterError, match=r"columns\.age\.hierarchy"):
+def test_two_parties_compare_shares_of_few_decimals_only():
+    asked = {**G5, "privacy": {"lkc": {**G5["privacy"]["lkc"], "c": 0.1234567}}}
+    with pytest.raises(ParameterError, match="six decimals"):
         joint_protocol("release").read(asked, ("a", "b"))
 
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from sfumato.collaborate.joint_protocols import joint_protocol
-from sfumato.collaborate.releases import two_parties, vertical_candidates
+from sfumato.collaborate.releases import two_parties, two_party_candidates, vertical_candidates
 from sfumato.collaborate.summed_cuts import SummedNumbers
 from sfumato.collaborate.together import ThreadConversation, in_threads
 from sfumato.collaborate.transcript import Transcript
@@ -126,8 +126,31 @@ def test_of_two_parties_neither_sees_counts_below_the_release(monkeypatch: pytes
         whole = two_parties.OpenedNumbers(self._source.conversation)(np.rint(groups).astype(np.int64))
         return bool((whole[:, 0][whole[:, 0] > 0] >= demand.k).all())
 
-    monkeypatch.setattr(two_parties.TwoPartyCandidates, "_holds", opens)
+    monkeypatch.setattr(two_party_candidates.TwoPartyCandidates, "_holds", opens)
     one, other = (viewed("release", TWO, [LEFT, right], 0)[0] for right in (RIGHT, FINER))
+    assert told(one, "counts/opened") != told(other, "counts/opened")
+
+
+BY_GAIN = {**ASKED, "columns": {**ASKED["columns"], "s": {"role": "target", "values": ["f", "g"]}}}
+
+
+def test_of_two_parties_neither_sees_a_gain(monkeypatch: pytest.MonkeyPatch):
+    """What lies below the released labels is changed: what is opened, and all lengths, stay the same."""
+    made = [jointly("release", BY_GAIN, [LEFT, right])[0].release for right in (RIGHT, FINER)]
+    assert rows_of(made[0]) == rows_of(made[1])
+    one, other = (viewed("release", BY_GAIN, [LEFT, right], 0)[0] for right in (RIGHT, FINER))
+    assert told(one, "counts/opened") == told(other, "counts/opened")
+    lengths = [{label: list(map(len, messages)) for label, messages in view.items()} for view in (one, other)]
+    assert lengths[0] == lengths[1]
+
+    def opens(self: Any, place: int, value: int, split: Any) -> Any:
+        own = below(self, place, value, split)
+        self._source.opened(own)
+        return own
+
+    below = two_party_candidates.TwoPartyCandidates._below
+    monkeypatch.setattr(two_party_candidates.TwoPartyCandidates, "_below", opens)
+    one, other = (viewed("release", BY_GAIN, [LEFT, right], 0)[0] for right in (RIGHT, FINER))
     assert told(one, "counts/opened") != told(other, "counts/opened")
 
 

@@ -27,6 +27,21 @@ def roundest(a: float, b: float) -> float:
     return found if found > a else float(b)
 
 
+def roundness(x: float) -> int:
+    """The largest power of ten that a number is a multiple of, as its exponent; that of 0 is large.
+
+    >>> roundness(1200), roundness(7), roundness(0.25), roundness(0) > 300
+    (2, 0, -2, True)
+    """
+    found = exact(float(x))
+    power = 0
+    while found and found.denominator > 1:
+        found, power = found * 10, power - 1
+    while found and found % 10 == 0:
+        found, power = found / 10, power + 1
+    return power if found else 400
+
+
 def _above(size: Fraction) -> Fraction:
     """A power of ten above a positive number."""
     power = Fraction(10) ** (len(str(size.numerator)) - len(str(size.denominator)))

@@ -66,13 +66,36 @@ class GrownColumn:
     def retry(self, value: int) -> bool:
         """Give up an interval's best split and all that leave its smaller half still smaller; whether any is left."""
         first, last = self._spans[value]
-        low, high = self._window.get(value, (0, last - first - 1))
         place = self._split(value)[0]
         rows = self._figures[first:last].sum(axis=1)
-        left = 2 * rows[: place + 1].sum() <= rows.sum()
-        self._window[value] = (place + 1, high) if left else (low, place)
-        self._best.pop(value)
+        return self.narrow(value, smaller_left=bool(2 * rows[: place + 1].sum() <= rows.sum()))
+
+    def narrow(self, value: int, *, smaller_left: bool) -> bool:
+        """The same, where it is known which half of the best split is the smaller one."""
+        low, high = self.window(value)
+        place = self._best.pop(value)[0]
+        self._window[value] = (place + 1, high) if smaller_left else (low, place)
         return self._window[value][0] < self._window[value][1]
+
+    def window(self, value: int) -> tuple[int, int]:
+        """At which places an interval may be split: from the first to below the second."""
+        first, last = self._spans[value]
+        return self._window.get(value, (0, last - first - 1))
+
+    def assume_every_number(self) -> None:
+        """Take all declared numbers for ones that occur: where it is hidden which do."""
+        self._points = np.unique(self.numbers[~self._missing])
+        self._figures = np.zeros((len(self._points), self._figures.shape[1]))
+        self._spans = [(0, len(self._points))]
+
+    def inside(self, value: int) -> Reals:
+        """The numbers of an interval, ascending."""
+        first, last = self._spans[value]
+        return np.asarray(self._points[first:last])
+
+    def settle(self, value: int, place: int) -> None:
+        """Say after which of its numbers an interval is best split, where that was found elsewhere."""
+        self._best[value] = (place, 0.0)
 
     def take(self, split: Split) -> None:
         """Replace the interval."""
@@ -113,7 +136,7 @@ class GrownColumn:
             first, last = self._spans[value]
             figures = self._figures[first:last]
             apart = self._apart if not value else np.zeros(figures.shape[1])
-            window = self._window.get(value, (0, last - first - 1))
+            window = self.window(value)
             best = best_by_gain(figures, apart, window) if self._by_gain else (best_by_size(figures[:, 0], window), 0.0)
             self._best[value] = best
         return self._best[value]

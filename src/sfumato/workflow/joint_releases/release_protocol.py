@@ -15,7 +15,7 @@ from sfumato.collaborate.releases.hidden_checks import share_of
 from sfumato.collaborate.releases.integrated_rows import integrated
 from sfumato.collaborate.releases.two_parties import OpenedNumbers, TwoPartySource
 from sfumato.collaborate.summed_cuts import SummedNumbers, SummedSource
-from sfumato.ground.errors import ParameterError, listed
+from sfumato.ground.errors import listed
 from sfumato.ground.work import Work
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.coded_rows import CodedRows
@@ -59,6 +59,9 @@ TWO = Leakage(
                  "as the release shows them"),),
     beyond=(
         Told(to="everybody", what="which labels were tried and refused, and by which choice of columns; no count"),
+        Told(to="everybody", what="which label was the best at each step, and where an interval that could be split is "
+             "best split, also where that was refused; or that it holds a single number"),
+        Told(to="everybody", what='with splits = "valid", which half of such an interval has fewer rows'),
     ),
     withstands="either party alone, for all that is finer than the release",
     limits="what the release minus one's own rows tells: with two parties that is the other's part, which alone need "
@@ -105,17 +108,6 @@ def _read(tree: Mapping[str, Any], names: Sequence[str]) -> ReleaseAsked:
 
 def _refuse_for_two(asked: ReleaseAsked) -> None:
     """Refuse what two parties cannot search without learning each other's counts."""
-    if asked.score == "gain":
-        raise ParameterError(
-            "parameters.algorithm.score: the gain of a label needs the counts below it, which two parties would "
-            'learn of each other from their sum; use score = "discernibility", or work with a third party'
-        )
-    for name, hierarchy, place in zip(asked.quasi, asked.problem.hierarchies, range(len(asked.quasi)), strict=True):
-        if asked.problem.number(place) is not None and hierarchy.height == 1:
-            raise ParameterError(
-                f"parameters.columns.{name}.hierarchy: where numbers are split depends on how often each occurs, which "
-                "two parties would learn from their sum; declare intervals, or work with a third party"
-            )
     for model in asked.problem.models:
         for one in demands(model, asked.problem.cells, asked.problem.reading) or ():
             share_of(one.limit)
