@@ -16,11 +16,13 @@ from sfumato.papers.running import chosen, measured
 from sfumato.report.papers.paper_facts import Shown
 
 
-def reproduced(name: str, pictures: Mapping[str, Sequence[str]]) -> str:
-    """Everything of a document that runs, in full; ``pictures`` says which figures a picture has."""
+def reproduced(name: str, pictures: Mapping[str, Sequence[str]], only: Sequence[str] = ()) -> str:
+    """What runs of a document, in full, or ``only`` some of it; ``pictures`` says which figures a picture has."""
     which = document(name)
-    found = {one.name: one for one in measured(which, chosen(which, ()), full=True, work=Work()).shown}
+    found = {one.name: one for one in measured(which, chosen(which, only), full=True, work=Work()).shown}
     for file, figures in pictures.items():
+        if not set(figures) <= set(found):
+            continue
         save(in_rows([panel for figure in figures for panel in found[figure].panels]), file)
     return "\n".join(part for one in found.values() for part in told(one))
 

@@ -1,4 +1,4 @@
-"""Private data sharing: `sfumato reproduce thesis --full` (document 003)."""
+"""Private data sharing: `sfumato reproduce thesis --full` (document 003); figures that are named, or all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PICTURES = {
 
 def main() -> str:
     """Tables, and a picture for each group of figures."""
-    return reproduced("thesis", PICTURES)
+    return reproduced("thesis", PICTURES, sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -76,6 +76,11 @@ class Summary:
     """What is counted before and after: rows, smallest groups, different values; no value of the original."""
 
 
+def warned(marks: Iterable[str]) -> tuple[str, ...]:
+    """Each warning as a sentence."""
+    return tuple(f"Beware: {mark.rstrip('.')}." for mark in marks)
+
+
 def frontier_compares_tables(plan: Plan) -> NoReturn:
     """Refuse a frontier of a kind that has no axes."""
     raise PlanError("columns: a frontier compares tables; make releases of paths and sets one by one with "

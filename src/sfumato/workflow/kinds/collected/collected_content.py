@@ -23,7 +23,7 @@ from sfumato.verification.stated_coins import Amount
 from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.bundling import as_written, stated, versions
 from sfumato.workflow.kinds.collected.collected_release import CollectedRelease
-from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.plan.plan import Plan
 
 _FIGURES = ("shown", "estimate", "low", "high")
@@ -178,7 +178,7 @@ def summary(made: CollectedRelease) -> Summary:
         lines=(f"Collected: {made.rows.height:,} answers to {len(_questions(made))} questions.",),
         heads=("question", "promise"),
         cells=tuple((str(one.parameters["question"]), _said(one.parameters)) for one in made.claims),
-        after=(*risks, *(f"Beware: {mark}." for mark in made.marks)),
+        after=(*risks, *warned(made.marks)),
         changes=(("rows", made.rows.height + made.prepared.dropped, made.rows.height),),
     )
 

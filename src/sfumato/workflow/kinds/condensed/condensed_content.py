@@ -20,7 +20,7 @@ from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.bundling import as_written, unwritten, versions
 from sfumato.workflow.kinds.condensed.condensed_figures import number_bars, pairs, word_bars
 from sfumato.workflow.kinds.condensed.condensed_release import CondensedRelease, DrawnRelease
-from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.plan.plan import Plan
 
 Original = tuple[Mapping[str, NDArray[np.float64]], Mapping[str, pl.Series]]
@@ -151,7 +151,7 @@ def summary(made: CondensedRelease) -> Summary:
         ),
         heads=("column", "how"),
         cells=tuple(made.treated.items()),
-        after=(f"Covariance compatibility {compatible:.4f}.", *told, *(f"Beware: {mark}." for mark in made.marks)),
+        after=(f"Covariance compatibility {compatible:.4f}.", *told, *warned(made.marks)),
         changes=(("rows", made.prepared.source.rows, made.rows.height), ("smallest group", 1, least)),
     )
 

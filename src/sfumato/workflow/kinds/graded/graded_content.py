@@ -23,7 +23,7 @@ from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.bundling import as_written, versions
 from sfumato.workflow.kinds.graded import GRADED
 from sfumato.workflow.kinds.graded.graded_stages import GradedRelease
-from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -162,7 +162,7 @@ def summary(made: GradedRelease) -> Summary:
         cells=tuple((name, told[form]) for name, form in columns.items()),
         after=(
             *risks,
-            *(f"Beware: {mark}." for mark in made.marks),
+            *warned(made.marks),
             f"The agreement is {made.prepared.secret.agreement[:16]}.",
         ),
         changes=(("rows", made.prepared.table.rows, made.rows.height),),

@@ -26,7 +26,7 @@ from sfumato.workflow.bundling import unwritten
 from sfumato.workflow.kinds.items.item_columns import RecodedColumn, column_of
 from sfumato.workflow.kinds.items.item_public import MOST, foremost, public_facts, spot
 from sfumato.workflow.kinds.items.item_release import QUERY_COUNT
-from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.kind import Summary, warned
 
 if TYPE_CHECKING:
     from sfumato.workflow.kinds.items.item_release import ItemRelease
@@ -207,7 +207,7 @@ def summary(made: ItemRelease) -> Summary:
         cells=tuple((c.name, c.items, c.shown, c.entries_before, c.entries, len(c.coarser)) for c in made.recoded),
         after=(
             f"Of {sets:,} maximal frequent sets (from {made.frequent.support:,} records on) {lost:.1%} are lost.",
-            *(f"Beware: {mark}." for mark in made.marks),
+            *warned(made.marks),
         ),
         changes=(
             ("records", made.prepared.table.rows, made.rows.height),

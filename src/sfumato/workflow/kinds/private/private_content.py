@@ -13,7 +13,7 @@ from sfumato.data.table import Table
 from sfumato.ground.work import Work
 from sfumato.report.private.private_page import UNPAID, PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import claimed, counts_of
-from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 
 
@@ -68,7 +68,7 @@ def summary(made: PrivateRelease) -> Summary:
         lines=(f"{said}: {made.rows.height:,} noisy rows.",),
         heads=("where the budget went", made.promise.unit),
         cells=tuple(("  " * line.depth + line.what, line.shown) for line in lines),
-        after=(*(f"Beware: {mark}." for mark in made.marks), *([UNPAID] if made.paid is None else [])),
+        after=(*warned(made.marks), *([UNPAID] if made.paid is None else [])),
         changes=(("rows", "private", made.rows.height),),
     )
 

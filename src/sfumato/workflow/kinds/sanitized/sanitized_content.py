@@ -25,7 +25,7 @@ from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.attacking import chosen_attacks
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.bundling import as_written, unwritten, versions
-from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.kinds.sanitized.sanitized_plan import longest_of
 from sfumato.workflow.kinds.sanitized.sanitized_release import SanitizedRelease
 from sfumato.workflow.kinds.sanitized.sanitized_stages import possible
@@ -198,7 +198,7 @@ def summary(made: SanitizedRelease) -> Summary:
             ("dissimilarity", f"{found.dissimilarity:.2%}"),
             ("hiding failure", f"{found.hiding_failure:.1%}"),
         ),
-        after=(*told, *(f"Beware: {mark}." for mark in made.marks)),
+        after=(*told, *warned(made.marks)),
         changes=(("rows", made.prepared.table.rows, made.rows.height),),
     )
 

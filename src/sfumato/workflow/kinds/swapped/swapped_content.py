@@ -20,7 +20,7 @@ from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.attacking import chosen_attacks
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.bundling import as_written, versions
-from sfumato.workflow.kinds.kind import Summary
+from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.kinds.swapped.swapped_stages import SwappedRelease
 from sfumato.workflow.plan.plan import Plan
 
@@ -149,7 +149,7 @@ def summary(made: SwappedRelease) -> Summary:
         lines=(f"Swapped, nothing is claimed: {made.rows.height:,} rows with {made.swapping.rate:.3g} exchanged.",),
         heads=("column", "rows that show another value"),
         cells=tuple((name.removeprefix("changed "), f"{share:.1%}") for name, share in made.utility.items()),
-        after=(*risks, *(f"Beware: {mark}." for mark in made.marks)),
+        after=(*risks, *warned(made.marks)),
         changes=(("rows", made.prepared.source.rows, made.rows.height),),
     )
 

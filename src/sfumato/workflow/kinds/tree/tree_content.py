@@ -29,7 +29,7 @@ from sfumato.verification.tree_bundle_checks import DOCUMENT, TOGETHER
 from sfumato.verification.verifying import DATA
 from sfumato.workflow.apply.applying import no_rule
 from sfumato.workflow.bundling import unwritten, versions
-from sfumato.workflow.kinds.kind import Asked, Summary
+from sfumato.workflow.kinds.kind import Asked, Summary, warned
 from sfumato.workflow.kinds.tree.tree_asked import is_noisy
 from sfumato.workflow.kinds.tree.tree_release import TreeRelease
 from sfumato.workflow.kinds.tree.tree_stages import prepare, read, structure_of
@@ -198,7 +198,7 @@ def summary(made: TreeRelease) -> Summary:
             (titled(one.model, one.parameters), f"{one.reached:.4g}", f"{one.sense} {one.limit:.4g}")
             for one in made.claims
         ),
-        after=(*risks, *(f"Beware: {mark}." for mark in made.marks), *_unpaid(made)),
+        after=(*risks, *warned(made.marks), *_unpaid(made)),
         changes=changes,
     )
 
