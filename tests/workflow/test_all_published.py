@@ -228,8 +228,8 @@ def test_a_steward_at_a_terminal_is_told(
     assert f"warning: {flag}" in warned
     assert f"! {flag}" in told
     told, _ = run("verify", out)
-    assert f"remark: {flag}" in told
-    assert told.endswith("every claim holds; no claim covers the remark above")
+    assert f"Beware: {flag}" in told
+    assert told.endswith("every claim holds; no claim covers the warning above")
     told, _ = run("verify", out, "--json")
     assert json.loads(told)["remarks"][0]["what"] == "near-unique column income"
     told, warned = run("release", plan, "-o", out, "--force", "--json")

@@ -123,9 +123,9 @@ def check(
         say_json({**book.head.to_json(), "bundles": found})
         return
     say(f"{ledger} is whole: {book.head.event} events, each as it was written.")
-    if cited:
-        table(["bundle", "paid by event"], [[name, event] for name, event in cited.items()])
-    else:
+    for name, event in cited.items():
+        say(f"Event {event} paid for {name}.")
+    if not cited:
         say("No bundle was found that it paid for; name those that you know with --bundle.")
 
 

@@ -14,7 +14,7 @@ TASKS: Mapping[str, tuple[str, ...]] = {
     "Answer questions under a budget": ("query", "budget", "audit", "audit-noise"),
     "Collect randomized answers": ("collect",),
     "Work with other organisations": ("party", "graded"),
-    "Look things up": ("models", "algorithms", "metrics", "attacks", "reproduce"),
+    "Look things up": ("models", "algorithms", "metrics", "attacks", "reproduce", "completion"),
 }
 """Which commands serve which task; a command that stands nowhere is listed last."""
 

@@ -17,6 +17,7 @@ from sfumato.cli import (
     budget,
     catalog,
     collect,
+    completion,
     demo,
     dimensions,
     find_channels,
@@ -84,6 +85,7 @@ for verb in (
     catalog.algorithms,
     catalog.metrics,
     catalog.attacks,
+    completion.completion,
 ):
     app.command()(_interruptible(verb))
 ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from sfumato.ground.work import Work
 
+WIDTH = 80
+"""Columns of a table where nobody says how wide the terminal is."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 Input = Annotated[Path | None, typer.Option("--input", help="The data file, instead of the plan's.")]
@@ -52,7 +55,7 @@ def json_text(content: Any, *, indent: int | None = None) -> str:
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
-    """A table that fits the terminal."""
+    """A table that fits the terminal, and 80 columns in a pipe."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -65,7 +68,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
         shown.add_column(Text(visible(header)), overflow="fold")
     for row in rows:
         shown.add_row(*(Text(visible(str(cell))) for cell in row))
-    Console(width=None if sys.stdout.isatty() else 110).print(shown)
+    Console(width=None if sys.stdout.isatty() else WIDTH).print(shown)
 
 
 @contextmanager

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.show import Json, say, say_json, table, watched
 from sfumato.ground.errors import EXIT_REFUTED
+
+if TYPE_CHECKING:
+    from sfumato.verification.checks import Verification
 
 
 def verify(
@@ -28,6 +31,7 @@ def verify(
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="With --plan: the changes that the release was made with.")
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="List every check, not only what they come to.")] = False,
     as_json: Json = False,
 ) -> None:
     """Re-read a bundle's files, re-check every claim of its manifest, and make its report again."""
@@ -50,23 +54,32 @@ def verify(
     if as_json:
         say_json(found.to_json())
     else:
-        table(["check", "holds", "found"], [[c.what, "yes" if c.holds else "NO", c.detail] for c in found.checks])
-        for one in found.remarks:
-            say(f"remark: {one.detail}")
-        wrong = [c for c in found.checks if not c.holds]
-        say("Recomputed from the files of the bundle: all that the table names.")
-        for origin in found.stated:
-            say(f"Stated, and not recomputed: {origin.path} ({origin.why}).")
-        say(f"{folder}: {found.signature.told}")
-        fine = "every claim holds" if found.claimed else "nothing is claimed, and what is stated holds"
-        said = fine if not wrong else f"{len(wrong)} of {len(found.checks)} checks FAIL"
-        say(f"{folder}: {said}{_remarked(len(found.remarks))}")
+        _tell(folder, found, every=every)
     if not found.holds:
         raise typer.Exit(EXIT_REFUTED)
+
+
+def _tell(folder: Path, found: Verification, *, every: bool) -> None:
+    """In sentences; the last line says whether the bundle holds."""
+    from sfumato.cli.told_checks import sentences
+
+    if every:
+        table(["check", "holds", "found"], [[c.what, "yes" if c.holds else "NO", c.detail] for c in found.checks])
+    for sentence in sentences(found.checks):
+        say(f"- {sentence}")
+    for one in found.remarks:
+        say(f"- Beware: {one.detail}")
+    for origin in found.stated:
+        say(f"- Not recomputed: {origin.path}, {origin.why}.")
+    say(f"{folder}: {found.signature.told}")
+    wrong = sum(not c.holds for c in found.checks)
+    fine = "every claim holds" if found.claimed else "nothing is claimed, and what is stated holds"
+    said = f"{wrong} of {len(found.checks)} checks FAIL" if wrong else fine
+    say(f"{folder}: {said}{_remarked(len(found.remarks))}")
 
 
 def _remarked(many: int) -> str:
     """What the last line must not leave out: claims can hold where columns single people out."""
     if not many:
         return ""
-    return f"; no claim covers the {'remark' if many == 1 else f'{many} remarks'} above"
+    return f"; no claim covers the {'warning' if many == 1 else f'{many} warnings'} above"
