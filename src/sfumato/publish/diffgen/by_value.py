@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.budget.events import Event, Parallel, Sequential
+from sfumato.budget.purse import Cost
 from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.specialization import Search
@@ -29,9 +30,19 @@ class ByValue(Search):
         """By the scores of the values (line 7), less their prices; a single candidate is taken without looking."""
         if len(candidates) == 1:
             return candidates[0], []
-        scores = np.array([self._score(one) - self.price(one) for one in candidates])
         cost = self.cost("which value")
-        return candidates[self.mechanisms.choose(self.score.on(scores), cost)], [cost]
+        return candidates[self.which(candidates, cost)], [cost]
+
+    def which(self, candidates: list[Candidate], cost: Cost) -> int:
+        """The place of the candidate that is specialized; several parties find it in another way."""
+        scores = np.array([self._score(one) - self.price(one) for one in candidates])
+        return self.mechanisms.choose(self.score.on(scores), cost)
+
+    def where(self, c: int, value: int, cost: Cost) -> int:
+        """The place, among the points of the grid inside an interval, of the one where it would be split."""
+        column = self.columns[c]
+        assert isinstance(column, NumberColumn)
+        return self.mechanisms.choose(self.score.on(self.score.of(column.tables(value))), cost)
 
     def follow(self, column: int, values: tuple[int, ...]) -> list[Event]:
         """Choose where the new intervals would be split (line 9); no record is in two of them."""
@@ -48,10 +59,10 @@ class ByValue(Search):
         column = self.columns[c]
         if not isinstance(column, NumberColumn) or not column.is_open(value):
             return []
-        tables = column.tables(value)
-        if len(tables) == 1:
+        low, high = column.spans[value]
+        if high - low == 2:
             column.take(value, 0)
             return []
         cost = self.cost(f"{column.attribute.name}: where to split")
-        column.take(value, self.mechanisms.choose(self.score.on(self.score.of(tables)), cost))
+        column.take(value, self.where(c, value, cost))
         return [cost]
