@@ -90,7 +90,7 @@ def test_uniform_words_are_uniform_in_their_first_and_last_bits() -> None:
 
 
 def test_words_are_exactly_uniform_on_a_small_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words of two bits from every pair of geometric numbers below 64, weighed by their probabilities, are all alike."""
+    """Words of two bits from all pairs of numbers below 64, weighed by their probabilities, are equally likely."""
     from sfumato.noise import uniform_words as module
 
     monkeypatch.setattr(module, "_SIZE", np.int64(4))
@@ -154,5 +154,5 @@ def test_refusals() -> None:
     """No share without parties, and none for less than can be drawn."""
     with pytest.raises(ParameterError, match="parties"):
         laplace_share(1, Fraction(1), 0)
-    with pytest.raises(ParameterError, match="at least 0.0001"):
+    with pytest.raises(ParameterError, match=r"at least 0\.0001"):
         laplace_share(1, LEAST / 2, 2)

@@ -63,4 +63,5 @@ def _kept(numbers: NDArray[np.int64]) -> Words:
         words.append(word[passed & (now < _TOP)])
         now = np.where(passed, row - least, row)
         fresh = passed | ~fresh
-    return np.concatenate(words).astype(np.uint64)
+    found: Words = np.concatenate(words).astype(np.uint64)
+    return found
