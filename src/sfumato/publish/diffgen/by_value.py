@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.budget.events import Event, Parallel, Sequential
-from sfumato.budget.purse import Cost
 from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.specialization import Search
+from sfumato.publish.diffgen.specialization_scores import Reals
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,19 +30,22 @@ class ByValue(Search):
         """By the scores of the values (line 7), less their prices; a single candidate is taken without looking."""
         if len(candidates) == 1:
             return candidates[0], []
-        cost = self.cost("which value")
-        return candidates[self.which(candidates, cost)], [cost]
+        place, paid = self.which(candidates)
+        return candidates[place], paid
 
-    def which(self, candidates: list[Candidate], cost: Cost) -> int:
-        """The place of the candidate that is specialized; several parties find it in another way."""
+    def which(self, candidates: list[Candidate]) -> tuple[int, list[Event]]:
+        """The place of the candidate that is specialized, and what it cost."""
         scores = np.array([self._score(one) - self.price(one) for one in candidates])
-        return self.mechanisms.choose(self.score.on(scores), cost)
+        return self.pick(scores, "which value")
 
-    def where(self, c: int, value: int, cost: Cost) -> int:
-        """The place, among the points of the grid inside an interval, of the one where it would be split."""
-        column = self.columns[c]
-        assert isinstance(column, NumberColumn)
-        return self.mechanisms.choose(self.score.on(self.score.of(column.tables(value))), cost)
+    def where(self, column: NumberColumn, value: int, what: str) -> tuple[int, list[Event]]:
+        """The place, among the points inside an interval, of the one where it would be split, and what it cost."""
+        return self.pick(self.score.of(column.tables(value)), what)
+
+    def pick(self, scores: Reals, what: str) -> tuple[int, list[Event]]:
+        """The place of one of some scores, and what it cost."""
+        cost = self.cost(what)
+        return self.mechanisms.choose(self.score.on(scores), cost), [cost]
 
     def follow(self, column: int, values: tuple[int, ...]) -> list[Event]:
         """Choose where the new intervals would be split (line 9); no record is in two of them."""
@@ -63,6 +66,6 @@ class ByValue(Search):
         if high - low == 2:
             column.take(value, 0)
             return []
-        cost = self.cost(f"{column.attribute.name}: where to split")
-        column.take(value, self.where(c, value, cost))
-        return [cost]
+        place, paid = self.where(column, value, f"{column.attribute.name}: where to split")
+        column.take(value, place)
+        return paid
