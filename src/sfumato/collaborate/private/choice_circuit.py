@@ -12,6 +12,7 @@ Cost: about 1,700 and gates for each candidate, most of them for the product of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -34,15 +35,23 @@ from sfumato.collaborate.primitives.random_value import BIAS, random_bits, scale
 from sfumato.collaborate.primitives.ristretto_points import Draw
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
 from sfumato.collaborate.primitives.wire_bits import numbers_of
-from sfumato.collaborate.private.gap_weights import GapWeights
+from sfumato.collaborate.private.gap_weights import GapWeights, gap_weights
 from sfumato.collaborate.private.hidden_scores import WIDTH, Shape, scores_of
 from sfumato.ground.secret_key import fresh_key
 
+Choosing = Callable[[Sending | Receiving, Shape, Bits, Fraction], Talk[int]]
+"""How two parties choose, for what their weights may cost: in one circuit, or with an oblivious polynomial."""
 
-def chosen(
+
+def chosen(ready: Sending | Receiving, shape: Shape, inputs: Bits, epsilon: Fraction) -> Talk[int]:
+    """The index of the chosen candidate, from one's own part of the scores."""
+    return (yield from chosen_by(ready, shape, inputs, gap_weights(epsilon)))
+
+
+def chosen_by(
     ready: Sending | Receiving, shape: Shape, inputs: Bits, weights: GapWeights, *, draw: Draw = fresh_key
 ) -> Talk[int]:
-    """The index of the chosen candidate, from one's own part of the scores."""
+    """The same by given weights, with random bits from where they are said to come from."""
     circuit = choice_circuit(shape, weights)
     random = random_bits(weight_bits(shape.count, weights) + BIAS, draw)
     found = yield from compute(ready, circuit, np.concatenate([inputs, random]), draw=draw)
@@ -88,7 +97,3 @@ def wide(words: Wires, bits: int) -> Wires:
     """Words of another width; digits that are cut off are 0."""
     missing = max(bits - words.shape[-1], 0)
     return np.pad(words, [(0, 0), (0, missing)])[:, :bits]
-
-
-Choosing = Callable[[Sending | Receiving, Shape, Bits, GapWeights], Talk[int]]
-"""How two parties choose: in one circuit, or with an oblivious polynomial."""

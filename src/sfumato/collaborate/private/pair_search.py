@@ -13,7 +13,6 @@ from sfumato.collaborate.primitives.garbled_talk import ready_to_compute
 from sfumato.collaborate.primitives.ristretto_points import Draw
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
 from sfumato.collaborate.private.choice_circuit import Choosing, chosen
-from sfumato.collaborate.private.gap_weights import gap_weights
 from sfumato.collaborate.private.hidden_scores import MOST, Shape
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.ground.secret_key import fresh_key
@@ -44,8 +43,7 @@ class Pair:
 
     def choose(self, shape: Shape, inputs: Bits, cost: Pure) -> int:
         """The place of the candidate that both learn."""
-        weights = gap_weights(cost.epsilon - BIAS)
-        return self.conversation.run(self.choosing(self.ready, shape, inputs, weights))
+        return self.conversation.run(self.choosing(self.ready, shape, inputs, cost.epsilon - BIAS))
 
 
 @dataclass(slots=True, kw_only=True)
