@@ -6,8 +6,8 @@ by them.
 Claim: where every weight is at least m before and after one record, choosing by floors costs the epsilon of the
     exponentials and 2 ln(1 + 1/m) more; where one may be 0, no epsilon holds.
 Proof: a floor of at least m is at most its number and at least m / (m + 1) of it. So is a sum of floors. The
-    probability of a candidate, a quotient of the two, is off by a factor between m / (m + 1) and (m + 1) / m, on each of
-    two neighbouring tables.
+    probability of a candidate, a quotient of the two, is off by a factor between m / (m + 1) and (m + 1) / m, on each
+    of two neighbouring tables.
 Source: document 003, section 7.4.2.
 """
 
