@@ -159,9 +159,7 @@ def _counting(noise: CountNoise, epsilon: Fraction) -> list[NoiseCase]:
 def _by_seldom(e: float, parts: int) -> Callable[[float], tuple[Shown, ...]]:
     """The first candidate is the rarer the higher all others are; ``parts``: of outputs that come equally often."""
     others = CANDIDATES - 1
-    return lambda f: (
-        Shown(right=1 / (others + 1) / parts, wrong=1 / (1 + others * exp(f * e)) / parts, both=False),
-    )
+    return lambda f: (Shown(right=1 / (others + 1) / parts, wrong=1 / (1 + others * exp(f * e)) / parts, both=False),)
 
 
 def _by_both(e: float) -> Callable[[float], tuple[Shown, ...]]:

@@ -69,9 +69,10 @@ def scores_of(build: CircuitBuilder, shape: Shape, ours: Wires, theirs: Wires) -
         found[mine], found[~mine] = left, right
         return found
     summed = add(build, left, right)
-    last, more = summed[: shape.count], summed[shape.count :].reshape(-1, shape.classes - 1, WIDTH)
+    last, rest = summed[: shape.count], summed[shape.count :]
     if shape.classes == 1:
         return last
+    more = rest.reshape(-1, shape.classes - 1, WIDTH)
     return add(build, last, _by_candidate(build, shape, _greatest(build, more)))
 
 
