@@ -43,7 +43,7 @@ def counted(draw: st.DrawFn) -> tuple[list[np.ndarray], list[np.ndarray], list[i
 
 
 @given(counted(), st.data())
-@examples(40)
+@examples(30)
 def test_horizontal_choices_are_those_of_joint_counts(given_, data: st.DataObject):
     ours, theirs, prices = given_
     shape = Shape(children=tuple(map(len, ours)), classes=ours[0].shape[1])
@@ -58,7 +58,7 @@ def test_horizontal_choices_are_those_of_joint_counts(given_, data: st.DataObjec
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(-300, 300)), min_size=2, max_size=7), st.data())
-@examples(60)
+@examples(30)
 def test_vertical_choices_are_those_of_both_parties_scores(given_: list[tuple[int, int]], data: st.DataObject):
     owners, scores = zip(*given_, strict=True)
     shape = Shape(owners=owners)

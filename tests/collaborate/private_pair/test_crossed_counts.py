@@ -75,7 +75,7 @@ def test_an_unmasked_sum_is_seen(monkeypatch: pytest.MonkeyPatch):
 def test_each_share_is_uniform():
     """Fixed random bytes; Kolmogorov and Smirnov's test, false alarms below 1e-6 each."""
     draw, found = Repeatable(b"uniform"), [[], []]
-    for _ in range(60):
+    for _ in range(40):
         sending, receiving = ready_pair(draw)
         asked = crossed((3, 2, 1), [0] * 4)
         talks = [

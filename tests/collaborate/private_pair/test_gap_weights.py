@@ -54,7 +54,7 @@ def test_weights_are_nearly_those_of_the_exponential_mechanism():
 
 
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=6), st.data(), st.sampled_from(("1/20", "1/3", "2")))
-@examples(200, whole=True)
+@examples(120, whole=True)
 def test_choices_are_private_exactly(scores: list[int], data: st.DataObject, epsilon: str):
     """One record more raises each score by 0 or 1; no probability moves by more than a factor of e^epsilon."""
     asked = Fraction(epsilon)

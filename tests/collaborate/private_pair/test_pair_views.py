@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.collaborate.primitives import crossed_counts
+from sfumato.collaborate.private import horizontal_pair, vertical_pair
 from sfumato.collaborate.private.count_noise import CountNoise
 from sfumato.collaborate.private.horizontal_pair import run_horizontal_pair
 from sfumato.collaborate.private.vertical_pair import run_vertical_pair
@@ -94,8 +96,13 @@ def test_a_horizontal_view_has_noisy_counts_only():
                 noises, sides = noises[::-1], sides[::-1]
             seen.append(view(run_horizontal_pair, sides, me, noises))
         assert seen[0] == seen[1]
-        bare = [view(run_horizontal_pair, [mine, table][:: 1 - 2 * me], me, [fixed(0)] * 2) for table in other]
-        assert bare[0]["counts/opened"] != bare[1]["counts/opened"]
+
+
+def test_counts_without_noise_are_seen():
+    """The known-bad twin."""
+    mine, other = people(FIRST), [people(rows) for rows in (SECOND, SECOND + FIRST)]
+    bare = [view(run_horizontal_pair, [mine, table], 0, [fixed(0)] * 2) for table in other]
+    assert bare[0]["counts/opened"] != bare[1]["counts/opened"]
 
 
 def test_a_vertical_view_has_noisy_counts_only():
@@ -130,3 +137,11 @@ def test_opened_shares_are_random():
         assert ((sent[0] + sent[1]).astype(np.int32) >= 0).all()
     assert found[0][1] == found[1][1]
     assert not (found[0][0][0] == found[1][0][0]).any()
+
+
+def test_leakages_are_declared():
+    for module in (horizontal_pair, vertical_pair, crossed_counts):
+        said = " ".join(module.LEAKAGE.lines())
+        assert "does not follow the protocol" in said
+        assert "either party alone" in said
+    assert "common people" in " ".join(vertical_pair.LEAKAGE.lines())

@@ -40,7 +40,7 @@ from sfumato.publish.looking import Mechanisms
 from sfumato.publish.looking import choose as choose_alone
 from sfumato.publish.noisy_table import NoisyTable
 
-MOST_GROUPS = 2**13
+MOST_GROUPS = 2**14
 """No specialization is a candidate that would make more leaf partitions: each costs a word for every person."""
 
 LEAKAGE = Leakage(
