@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +110,7 @@ def _choosing(looking: Doors, epsilon: Fraction) -> list[NoiseCase]:
         return [random(runs, choice.bits(epsilon)) for random in looking.random]
 
     def case(name: str, choice: Choice, party: bool) -> NoiseCase:
-        def draw(side: int, runs: int) -> Ints:
+        def draw(side: int, runs: int) -> Any:
             random = drawn(choice, runs)
             found = choice.runs(side, random, epsilon)
             return 4 * found + random[0][:, -2:] @ np.array([1, 2]) if party else found
@@ -118,7 +119,7 @@ def _choosing(looking: Doors, epsilon: Fraction) -> list[NoiseCase]:
 
     two = vertical_choice(1, 2), vertical_choice(0, 2)
 
-    def twice(side: int, runs: int) -> Ints:
+    def twice(side: int, runs: int) -> Any:
         first, second = (one.runs(side, drawn(one, runs), epsilon) for one in two)
         return 2 * first + second
 
@@ -132,8 +133,8 @@ def _choosing(looking: Doors, epsilon: Fraction) -> list[NoiseCase]:
 def _counting(noise: CountNoise, epsilon: Fraction) -> list[NoiseCase]:
     """A count that one record moves by one; a party takes off what it added itself."""
 
-    def drawn(party: bool) -> Callable[[int, int], Ints]:
-        def draw(side: int, runs: int) -> Ints:
+    def drawn(party: bool) -> Callable[[int, int], Any]:
+        def draw(side: int, runs: int) -> Any:
             parts = [noise.draw((runs,), epsilon, 2) for _ in range(2)]
             return np.asarray(5 + side + parts[1] + (0 if party else parts[0]))
 
