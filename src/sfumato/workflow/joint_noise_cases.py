@@ -7,7 +7,7 @@ computed in the open; garbling changes no outcome. ``audit_mechanisms(cases=two_
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp
 from typing import Any
@@ -21,6 +21,7 @@ from sfumato.collaborate.primitives.circuit import Bits
 from sfumato.collaborate.primitives.circuit_runs import evaluated_runs
 from sfumato.collaborate.primitives.random_value import BIAS
 from sfumato.collaborate.private.choice_circuit import choice_circuit, weight_bits
+from sfumato.collaborate.private.coin_circuit import coin_bits, coin_circuit
 from sfumato.collaborate.private.count_noise import SHARED, WHOLE, CountNoise
 from sfumato.collaborate.private.gap_weights import gap_weights
 from sfumato.collaborate.private.hidden_scores import Shape, joint_inputs, own_inputs
@@ -67,10 +68,12 @@ class Choice:
     """What is public about them."""
     inputs: tuple[tuple[Bits, Bits], tuple[Bits, Bits]]
     """For each side, the inputs of both parties."""
+    flips: bool = False
+    """Whether by permute and flip; else by the exponential mechanism."""
 
     def runs(self, side: int, random: Sequence[Bits], epsilon: Fraction) -> Ints:
         """The chosen index of every run, from the random bits of both parties."""
-        circuit = choice_circuit(self.shape, gap_weights(epsilon - LOSS))
+        circuit = (coin_circuit if self.flips else choice_circuit)(self.shape, gap_weights(epsilon - LOSS))
         many = len(random[0])
         fixed = [np.broadcast_to(one, (many, len(one))) for one in self.inputs[side]]
         both = [np.concatenate([own, bits], axis=1) for own, bits in zip(fixed, random, strict=True)]
@@ -79,7 +82,8 @@ class Choice:
 
     def bits(self, epsilon: Fraction) -> int:
         """How many random bits a party puts in."""
-        return weight_bits(self.shape.count, gap_weights(epsilon - LOSS)) + BIAS
+        weights = gap_weights(epsilon - LOSS)
+        return coin_bits(self.shape.count, weights) if self.flips else weight_bits(self.shape.count, weights) + BIAS
 
 
 def horizontal_choice() -> Choice:
@@ -115,7 +119,7 @@ def _choosing(looking: Doors, epsilon: Fraction) -> list[NoiseCase]:
             found = choice.runs(side, random, epsilon)
             return 4 * found + random[0][:, -2:] @ np.array([1, 2]) if party else found
 
-        return NoiseCase(name=name, declared=e, draw=draw, shows=_by_seldom(e, 4 if party else 1))
+        return NoiseCase(name=name, declared=e, draw=draw, shows=_by_seldom(e, 4 if party else 1, choice.flips))
 
     two = vertical_choice(1, 2), vertical_choice(0, 2)
 
@@ -124,7 +128,8 @@ def _choosing(looking: Doors, epsilon: Fraction) -> list[NoiseCase]:
         return 2 * first + second
 
     return [
-        case(f"two parties, {name} choice, seen by {who}", choice, party)
+        case(f"two parties, {name} {way}, seen by {who}", replace(choice, flips=flips), party)
+        for way, flips in (("choice", False), ("flip", True))
         for name, choice in (("horizontal", horizontal_choice()), ("vertical", vertical_choice()))
         for who, party in (("an outsider", False), ("a party", True))
     ] + [NoiseCase(name="two parties, two choices", declared=2 * e, draw=twice, shows=_by_both(e))]
@@ -157,9 +162,11 @@ def _counting(noise: CountNoise, epsilon: Fraction) -> list[NoiseCase]:
     ]
 
 
-def _by_seldom(e: float, parts: int) -> Callable[[float], tuple[Shown, ...]]:
+def _by_seldom(e: float, parts: int, flips: bool) -> Callable[[float], tuple[Shown, ...]]:
     """The first candidate is the rarer the higher all others are; ``parts``: of outputs that come equally often."""
     others = CANDIDATES - 1
+    if flips:
+        return lambda f: (Shown(right=1 / CANDIDATES / parts, wrong=exp(-f * e) / CANDIDATES / parts, both=False),)
     return lambda f: (Shown(right=1 / (others + 1) / parts, wrong=1 / (1 + others * exp(f * e)) / parts, both=False),)
 
 

@@ -40,7 +40,7 @@ from sfumato.collaborate.private.hidden_scores import WIDTH, Shape, scores_of
 from sfumato.ground.secret_key import fresh_key
 
 Choosing = Callable[[Sending | Receiving, Shape, Bits, Fraction], Talk[int]]
-"""How two parties choose, for what their weights may cost: in one circuit, or with an oblivious polynomial."""
+"""How two parties choose, for what their weights may cost: by coins, in one circuit, or with oblivious polynomials."""
 
 
 def chosen(ready: Sending | Receiving, shape: Shape, inputs: Bits, epsilon: Fraction) -> Talk[int]:

@@ -62,9 +62,9 @@ class GapWeights:
 
 @lru_cache(maxsize=32)
 def gap_weights(epsilon: Fraction) -> GapWeights:
-    """Tables for which the claim holds.
+    """Tables for which the claim holds; the highest weight is a power of two.
 
-    From the last entry upwards each is the largest whole number that the one below allows.
+    From the first entry downwards each is the smallest whole number that the one above allows.
     """
     if epsilon < LEAST:
         raise ParameterError(
@@ -74,9 +74,9 @@ def gap_weights(epsilon: Fraction) -> GapWeights:
     ratio = exponential_below(epsilon)
     gaps = ceil(SPREAD * log(2) / float(epsilon)) + 1
     size = 1 << (gaps - 1).bit_length() // 2
-    floor = max(ceil(STEPS / (ratio - 1)), STEPS)
-    lower = _climbed(floor, size, ratio)
-    upper = _climbed(floor, -(-gaps // size), ratio * lower[0] / lower[-1])
+    floor = max(ceil(STEPS / (ratio - 1)), STEPS).bit_length()
+    lower = _descended(floor + ceil(size * float(epsilon) / log(2)), size, ratio)
+    upper = _descended(floor + SPREAD, -(-gaps // size), ratio * lower[0] / lower[-1])
     return GapWeights(upper=upper, lower=lower)
 
 
@@ -93,9 +93,9 @@ def exponential_below(epsilon: Fraction) -> Fraction:
     return Fraction((total.numerator << _DIGITS) // total.denominator, 1 << _DIGITS)
 
 
-def _climbed(floor: int, size: int, ratio: Fraction) -> tuple[int, ...]:
-    """So many numbers down to the floor, none more than the ratio above the next."""
-    found = [floor]
+def _descended(bits: int, size: int, ratio: Fraction) -> tuple[int, ...]:
+    """So many numbers from 2^bits downwards, none less than the one above over the ratio."""
+    found = [1 << bits]
     while len(found) < size:
-        found.append(found[-1] * ratio.numerator // ratio.denominator)
-    return tuple(reversed(found))
+        found.append(-(-found[-1] * ratio.denominator // ratio.numerator))
+    return tuple(found)

@@ -3,8 +3,9 @@
 Claim: both return the same release, which is epsilon-differentially private for an outsider, neighbours being one
     record more or less at either party. Against the other party the choices are as private; for counts `count_noise`
     says what holds. What the parties see of each other beside the release is declared in `LEAKAGE` and nothing else.
-How: each party specializes its own records; values and split points are chosen by `choice_circuit` on both parties'
-    counts; each adds noise to its own leaf counts, and the noisy ones are exchanged.
+How: each party specializes its own records; values and split points are chosen by `coin_circuit`, as one party
+    chooses, or by `choice_circuit`, as the thesis does, on both parties' counts; each adds noise to its own leaf
+    counts, and the noisy ones are exchanged.
 Source: document 003, sections 7.5.1 to 7.5.3. Scores of all candidates are computed anew in every step, in the circuit
     that chooses: no share of a score is kept.
 """
@@ -18,7 +19,8 @@ import numpy as np
 from sfumato.budget.events import Event
 from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.leakage import Leakage, Told
-from sfumato.collaborate.private.choice_circuit import Choosing, chosen
+from sfumato.collaborate.private.choice_circuit import Choosing
+from sfumato.collaborate.private.coin_circuit import flipped
 from sfumato.collaborate.private.count_noise import WHOLE, CountNoise, JointCounts
 from sfumato.collaborate.private.hidden_scores import Shape, joint_inputs
 from sfumato.collaborate.private.pair_search import PairSearch, Ready, get_ready, refuse_unfit
@@ -53,7 +55,7 @@ def run_horizontal_pair(
     work: Work,
     *,
     noise: CountNoise = WHOLE,
-    choosing: Choosing = chosen,
+    choosing: Choosing = flipped,
     ready: Ready = get_ready,
 ) -> NoisyTable:
     """The release of both parties' records; each calls this with its own, over the same declared domains."""

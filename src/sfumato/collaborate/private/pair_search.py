@@ -12,7 +12,8 @@ from sfumato.collaborate.primitives.circuit import Bits
 from sfumato.collaborate.primitives.garbled_talk import ready_to_compute
 from sfumato.collaborate.primitives.ristretto_points import Draw
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
-from sfumato.collaborate.private.choice_circuit import Choosing, chosen
+from sfumato.collaborate.private.choice_circuit import Choosing
+from sfumato.collaborate.private.coin_circuit import flipped
 from sfumato.collaborate.private.hidden_scores import MOST, Shape
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.ground.secret_key import fresh_key
@@ -33,7 +34,7 @@ class Pair:
     """With the other party."""
     ready: Sending | Receiving
     """For transfers; the party with the lower number garbles."""
-    choosing: Choosing = chosen
+    choosing: Choosing = flipped
     """How they choose among hidden scores."""
 
     @property
@@ -69,7 +70,7 @@ class PairSearch(ByValue):
         return [min(round(self.price(one)), MOST // 2) for one in candidates]
 
 
-def get_ready(conversation: Conversation, choosing: Choosing = chosen, *, draw: Draw = fresh_key) -> Pair:
+def get_ready(conversation: Conversation, choosing: Choosing = flipped, *, draw: Draw = fresh_key) -> Pair:
     """Base transfers with the other party."""
     seat = conversation.seat
     if seat.count != 2:

@@ -5,7 +5,8 @@ Claim: both return the same release, which is epsilon-differentially private for
     `count_noise` says what holds. Which people are common, their number and their classes both know beforehand:
     the promise against the other party is about everything else.
 How: a party scores its own candidates and chooses the split points of its own numbers by itself, which costs the same
-    and needs no circuit; which value is specialized is chosen by `choice_circuit` from both parties' scores. Leaf
+    and needs no circuit; which value is specialized is chosen by `coin_circuit` (or, as in the thesis, by
+    `choice_circuit`) from both parties' scores. Leaf
     counts come out of `crossed_counts` as shares; each party adds noise to its share, and noisy shares are exchanged.
 Source: document 003, sections 7.4.1 and 7.4.2. The thesis sends local weights relative to nothing, whose sum needs
     words as long as the largest exponent; here gaps to the hidden maximum are weighed inside the circuit.
@@ -24,7 +25,8 @@ from sfumato.collaborate.exchange import Exchange, Talk
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives.crossed_counts import Crossed, count_choosing, count_crossed
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending, ready_to_receive, ready_to_send
-from sfumato.collaborate.private.choice_circuit import Choosing, chosen
+from sfumato.collaborate.private.choice_circuit import Choosing
+from sfumato.collaborate.private.coin_circuit import flipped
 from sfumato.collaborate.private.count_noise import WHOLE, CountNoise, JointCounts
 from sfumato.collaborate.private.held_columns import HeldColumns
 from sfumato.collaborate.private.hidden_scores import Shape, own_inputs
@@ -65,7 +67,7 @@ def run_vertical_pair(
     work: Work,
     *,
     noise: CountNoise = WHOLE,
-    choosing: Choosing = chosen,
+    choosing: Choosing = flipped,
     ready: Ready = get_ready,
     mechanisms: Mechanisms | None = None,
 ) -> NoisyTable:
