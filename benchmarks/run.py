@@ -56,6 +56,7 @@ LONG = (
     "auditing",
     "joint_mining",
     "joint_releases",
+    "joint_private",
     "primitives",
 )
 """Forty minutes together; they draw the docs' pictures too."""

@@ -8,6 +8,7 @@ from sfumato.noise.costing import counted, picked
 from sfumato.noise.counts import noisy_counts, noisy_reals
 from sfumato.noise.gaussian import gaussian_counts
 from sfumato.noise.key_selection import chosen_keys
+from sfumato.noise.noise_shares import laplace_share
 from sfumato.noise.noisy import Noisy
 from sfumato.noise.responses import randomized_responses
 from sfumato.noise.selection import chosen, chosen_quantile
@@ -19,6 +20,7 @@ __all__ = [
     "chosen_quantile",
     "counted",
     "gaussian_counts",
+    "laplace_share",
     "noisy_counts",
     "noisy_reals",
     "picked",

@@ -29,15 +29,25 @@ class Noisy:
     """The noise's scale: of a Laplace distribution, or the deviation of a Gaussian one."""
     law: str
     """laplace or gaussian."""
+    draws: int = 1
+    """How many independent noises of this law every value has: one of each party that added a whole one."""
 
     @property
     def expected_error(self) -> float:
-        """The mean of the absolute noise of one value; for whole numbers it is at most this."""
+        """The mean of the absolute noise of one value; for whole numbers and for several noises it is at most this."""
+        return self.draws * self._one_error
+
+    @property
+    def _one_error(self) -> float:
         return self.scale if self.law == "laplace" else self.scale * float(np.sqrt(2 / np.pi))
 
     @property
     def variance(self) -> float:
         """The variance of the noise of one value; for whole numbers of a Gaussian law it is at most this."""
+        return self.draws * self._one_variance
+
+    @property
+    def _one_variance(self) -> float:
         if self.law == "gaussian":
             return self.scale**2
         if self.values.dtype.kind not in "iu":
@@ -49,6 +59,10 @@ class Noisy:
         between("confidence", confidence, 0, 1, open_low=True)
         if confidence == 1:
             return inf
+        return self.draws * self._one_margin(1 - (1 - confidence) / self.draws)
+
+    def _one_margin(self, confidence: float) -> float:
+        """Of one noise: several are all within it where each is, so each may miss as often as its part."""
         whole = self.values.dtype.kind in "iu"
         if self.law == "laplace":
             return _laplace_margin(self.scale, 1 - confidence, whole=whole)

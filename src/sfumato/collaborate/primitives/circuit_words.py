@@ -6,6 +6,8 @@ Numbers are unsigned, or signed in two's complement, which add and subtract alik
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sfumato.collaborate.primitives.circuit import ONE, ZERO, Wires
@@ -121,17 +123,37 @@ def prefix_sums(build: CircuitBuilder, words: Wires) -> Wires:
 
 def product(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
     """The whole product of two numbers, as wide as both together; cheapest where the right one is the narrower."""
-    width, rows = len(left), len(right)
-    total, carries = np.full(width, ZERO), np.full(width, ZERO)
-    low = []
+    rows = right.shape[-1]
+    total = np.full(np.broadcast_shapes(left.shape[:-1], right.shape[:-1]) + left.shape[-1:], ZERO)
+    carries, low = total, []
     for at in range(rows):
-        part = build.and_(left, right[at])
+        part = build.and_(left, right[..., at, None])
         one, other = build.xor(total, carries), build.xor(part, carries)
         sums = build.xor(one, part)
         carries = build.xor(carries, build.and_(one, other))
-        low.append(sums[0])
-        total = np.append(sums[1:], ZERO)
-    return np.append(np.array(low, np.int64), add(build, total, carries))
+        low.append(sums[..., :1])
+        total = np.concatenate([sums[..., 1:], np.full_like(sums[..., :1], ZERO)], axis=-1)
+    return np.concatenate([*low, add(build, total, carries)], axis=-1)
+
+
+def looked_up(build: CircuitBuilder, address: Wires, table: Sequence[int]) -> Wires:
+    """The entry of a public table at each address, which is below its length.
+
+    One and gate for each entry, however wide: of all addresses one wire is 1, and digits are sums of such wires.
+    """
+    width = max(table).bit_length()
+    hot = np.full((*address.shape[:-1], 1), ONE)
+    for at in range(address.shape[-1]):
+        upper = build.and_(hot, address[..., at, None])
+        hot = np.concatenate([build.xor(hot, upper), upper], axis=-1)[..., : len(table)]
+    digits = []
+    for at in range(width):
+        some = hot[..., [place for place, entry in enumerate(table) if entry >> at & 1]]
+        while some.shape[-1] > 1:
+            half = some.shape[-1] // 2
+            some = np.concatenate([build.xor(some[..., :half], some[..., half : 2 * half]), some[..., 2 * half :]], -1)
+        digits.append(some[..., 0] if some.shape[-1] else np.full(hot.shape[:-1], ZERO))
+    return np.stack(digits, axis=-1)
 
 
 def chosen_index(build: CircuitBuilder, steps: Wires) -> Wires:

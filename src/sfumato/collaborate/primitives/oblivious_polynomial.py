@@ -39,11 +39,11 @@ class PolynomialShare:
     """The receiver's n."""
 
 
-def receive_polynomial(peer: int, point: int, degree: int) -> Talk[PolynomialShare]:
-    """The side of the party with the point."""
+def receive_polynomial(peer: int, point: int, degree: int, key: PrivateKey | None = None) -> Talk[PolynomialShare]:
+    """The side of the party with the point; a key that it made itself serves any number of polynomials."""
     if degree < 0:
         raise ParameterError(f"degree must be at least 0, not {degree}")
-    key = PrivateKey.new()
+    key = key or PrivateKey.new()
     public = key.public
     powers = [public.written(public.encrypt(pow(point, exponent, public.n))) for exponent in range(1, degree + 1)]
     message = public.n.to_bytes(_LENGTH, "big") + b"".join(powers)

@@ -10,6 +10,7 @@ from sfumato.budget.events import Event, Parallel, Sequential
 from sfumato.publish.diffgen.class_tables import Candidate
 from sfumato.publish.diffgen.number_column import NumberColumn
 from sfumato.publish.diffgen.specialization import Search
+from sfumato.publish.diffgen.specialization_scores import Reals
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,9 +30,22 @@ class ByValue(Search):
         """By the scores of the values (line 7), less their prices; a single candidate is taken without looking."""
         if len(candidates) == 1:
             return candidates[0], []
+        place, paid = self.which(candidates)
+        return candidates[place], paid
+
+    def which(self, candidates: list[Candidate]) -> tuple[int, list[Event]]:
+        """The place of the candidate that is specialized, and what it cost."""
         scores = np.array([self._score(one) - self.price(one) for one in candidates])
-        cost = self.cost("which value")
-        return candidates[self.mechanisms.choose(self.score.on(scores), cost)], [cost]
+        return self.pick(scores, "which value")
+
+    def where(self, column: NumberColumn, value: int, what: str) -> tuple[int, list[Event]]:
+        """The place, among the points inside an interval, of the one where it would be split, and what it cost."""
+        return self.pick(self.score.of(column.tables(value)), what)
+
+    def pick(self, scores: Reals, what: str) -> tuple[int, list[Event]]:
+        """The place of one of some scores, and what it cost."""
+        cost = self.cost(what)
+        return self.mechanisms.choose(self.score.on(scores), cost), [cost]
 
     def follow(self, column: int, values: tuple[int, ...]) -> list[Event]:
         """Choose where the new intervals would be split (line 9); no record is in two of them."""
@@ -48,10 +62,10 @@ class ByValue(Search):
         column = self.columns[c]
         if not isinstance(column, NumberColumn) or not column.is_open(value):
             return []
-        tables = column.tables(value)
-        if len(tables) == 1:
+        low, high = column.spans[value]
+        if high - low == 2:
             column.take(value, 0)
             return []
-        cost = self.cost(f"{column.attribute.name}: where to split")
-        column.take(value, self.mechanisms.choose(self.score.on(self.score.of(tables)), cost))
-        return [cost]
+        place, paid = self.where(column, value, f"{column.attribute.name}: where to split")
+        column.take(value, place)
+        return paid

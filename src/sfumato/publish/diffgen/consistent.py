@@ -69,7 +69,9 @@ def inner_counts(counts: NDArray[np.int64], parents: Sequence[Codes], step: int)
     """Partitions x classes: the records of the partitions that there were after so many specializations."""
     for number in range(len(parents) - 1, step - 1, -1):
         size = len(parents[number - 1]) if number else 1
-        counts = _summed(counts.astype(np.float64), np.zeros(len(counts)), parents[number], size)[0].astype(np.int64)
+        above = np.zeros((size, counts.shape[1]), np.int64)
+        np.add.at(above, parents[number], counts)
+        counts = above
     return counts
 
 

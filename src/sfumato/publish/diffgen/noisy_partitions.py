@@ -25,9 +25,10 @@ def released(search: Search, table: PrivateTable, *, whole: bool, inner: Fractio
     A part of it, ``inner``, goes to counts of inner partitions first.
     """
     parts, purse = search.parts, search.purse
-    above = _inner(search, purse.left * inner)
+    counts = search.leaf_counts()
+    above = _inner(search, counts, purse.left * inner)
     cost = purse.cost(purse.left, "counts of the groups")
-    noisy = search.mechanisms.count(parts.counts, cost)
+    noisy = search.mechanisms.count(counts, cost)
     purse.pay(cost)
     noise = max(noisy.variance, NOTHING)
     given = {step: Inner(counts=one.values, noise=max(one.variance, NOTHING) / noise) for step, one in above.items()}
@@ -46,6 +47,7 @@ def released(search: Search, table: PrivateTable, *, whole: bool, inner: Fractio
             f"{purse.unit} of one choice": str(search.share),
             f"{purse.unit} of the counts": str(cost.epsilon if isinstance(cost, Pure) else cost.rho),
             "scale of the noise of a count": noisy.scale,
+            **({"noises in a count": noisy.draws} if noisy.draws > 1 else {}),
         },
         errors=tuple(
             Errors(column=one.name, labels=labels, deviation=_deviation(keys, len(labels), noisy, len(table.classes)))
@@ -67,14 +69,14 @@ def inner_level(sizes: Sequence[int]) -> int | None:
     return min(inner, key=lambda step: abs(log(sizes[step] ** 2 / sizes[-1])), default=None)
 
 
-def _inner(search: Search, amount: Fraction) -> dict[int, Noisy]:
+def _inner(search: Search, counts: NDArray[np.int64], amount: Fraction) -> dict[int, Noisy]:
     """Noisy counts of the partitions at one inner level, and what they cost is paid."""
     parts = search.parts
     step = inner_level([1, *map(len, parts.parents)]) if amount and parts.count else None
     if step is None:
         return {}
     cost = search.purse.cost(amount, "counts of inner partitions")
-    found = search.mechanisms.count(inner_counts(parts.counts, parts.parents, step), cost)
+    found = search.mechanisms.count(inner_counts(counts, parts.parents, step), cost)
     search.purse.pay(cost)
     return {step: found}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
@@ -89,15 +90,23 @@ class DiffGen:
 
 
 def published(
-    asked: DiffGen, table: PrivateTable, work: Work, mechanisms: Mechanisms, sieve: Sieve = sifted
+    asked: DiffGen,
+    table: PrivateTable,
+    work: Work,
+    mechanisms: Mechanisms,
+    sieve: Sieve = sifted,
+    searching: Callable[..., Search] | None = None,
 ) -> NoisyTable:
-    """The release, with choices and noise from where they are said to come from."""
+    """The release, with choices and noise from where they are said to come from.
+
+    ``searching`` makes the search in place of the one that the score has: several parties choose in their own way.
+    """
     refuse_lacking(table.counts, DiffGen.needs, "algorithm.name: diffgen")
     purse = purse_of(asked.epsilon, asked.rho)
     parts = Partitions(len(table.attributes), table.counts.root(table.figures))
     prices = _prices(asked, parts, purse, mechanisms)
-    made = ByLeaves if asked.score == "gini" else ByValue
-    search: Search = made(
+    made = searching or (ByLeaves if asked.score == "gini" else ByValue)
+    search = made(
         columns=tuple(column_of(one, place, parts.walk) for place, one in enumerate(table.attributes)),
         parts=parts,
         score=score(asked.score, len(table.classes)),

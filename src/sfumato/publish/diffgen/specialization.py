@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato.budget.events import Event, Sequential
 from sfumato.budget.purse import Cost, Purse
 from sfumato.ground.work import Work
@@ -57,6 +60,10 @@ class Search(ABC):
     def follow(self, column: int, values: tuple[int, ...]) -> list[Event]:
         """Whatever is to be done about new values."""
         return []
+
+    def leaf_counts(self) -> NDArray[np.int64]:
+        """Partitions x classes, as they are counted in the end; several parties have shares of them."""
+        return self.parts.counts
 
     def run(self, work: Work) -> None:
         """Specialize as often as the prices allow, or until stopping is chosen or nothing is left to specialize."""

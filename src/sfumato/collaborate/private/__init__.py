@@ -1,0 +1,1 @@
+"""DiffGen by two parties: one noisy release of both parties' records, which neither shows the other."""

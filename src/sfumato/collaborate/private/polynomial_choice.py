@@ -1,0 +1,120 @@
+"""The exponential mechanism on hidden scores as the thesis has it: MAX, oblivious polynomials, then the choice.
+
+Claim: as `choice_circuit`, with the weights D e_w(x), where e_w is the Taylor series of the exponential up to x^w, and
+    x is epsilon times how far the score reaches above the highest less a public span. These are whole numbers, and
+    e_w(x + epsilon) <= e^epsilon e_w(x) for x >= 0, so they satisfy the claim of `gap_weights` and rounding costs
+    nothing: e_w(x + y) = sum of y^j/j! e_(w-j)(x) over j <= w, and e_(w-j) <= e_w.
+Source: document 003, algorithm 7.5 with equation 7.4. The circuit gives shares of the score's height; the thesis takes
+    the score itself, for which a series of w addends is no exponential where epsilon times the score is above w.
+Cost: a polynomial of degree 20 under Paillier's encryption for each candidate, and words of some hundred digits: many
+    times that of one circuit, which is therefore what parties use (`benchmarks/joint_private.py`).
+Limits: a share of a height is hidden but for a distance of 2^-40; an evaluation is wrong with probability 2^-1000.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, factorial, floor
+
+import numpy as np
+
+from sfumato.collaborate.exchange import Talk
+from sfumato.collaborate.primitives.circuit import ZERO, Bits, Circuit, Wires
+from sfumato.collaborate.primitives.circuit_builder import CircuitBuilder
+from sfumato.collaborate.primitives.circuit_words import less, select, subtract
+from sfumato.collaborate.primitives.exponential_selection import selected
+from sfumato.collaborate.primitives.garbled_talk import compute
+from sfumato.collaborate.primitives.oblivious_polynomial import receive_polynomial, send_polynomial
+from sfumato.collaborate.primitives.paillier import PrivateKey
+from sfumato.collaborate.primitives.random_value import random_bits
+from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
+from sfumato.collaborate.primitives.wire_bits import numbers_of
+from sfumato.collaborate.private.choice_circuit import gaps_of
+from sfumato.collaborate.private.hidden_scores import WIDTH, Shape, scores_of
+from sfumato.ground.secret_key import fresh_key
+
+DEGREE = 20
+"""The highest power in the series."""
+SPAN = 12
+"""The largest exponent: the highest weight is about e^12 times the lowest."""
+MASKED = WIDTH + 41
+"""Binary digits of a masked height, its sign included."""
+_DIGITS = 6
+
+
+def chosen_by_polynomials(ready: Sending | Receiving, shape: Shape, inputs: Bits, epsilon: Fraction) -> Talk[int]:
+    """The index of the chosen candidate, from one's own part of the scores."""
+    step = coarse(epsilon)
+    circuit = heights_circuit(shape, span(step))
+    bits = (shape.count * weight(step, span(step))).bit_length()
+    if isinstance(ready, Sending):
+        masks = random_bits(shape.count * (MASKED - 1), fresh_key).reshape(-1, MASKED - 1)
+        yield from compute(ready, circuit, np.concatenate([inputs, masks.ravel()]))
+        shares = yield from _at_points(ready.peer, numbers_of(masks), bits)
+    else:
+        found = yield from compute(ready, circuit, inputs)
+        heights = numbers_of(found.reshape(-1, MASKED), signed=True)
+        shares = []
+        for height in heights:
+            shares.append((yield from send_polynomial(ready.peer, shifted(step, height))).share)
+    return (yield from selected(ready, [share % (1 << bits) for share in shares], bits=bits))
+
+
+def _at_points(peer: int, points: list[int], bits: int) -> Talk[list[int]]:
+    """Shares of the values at some points. Shares add up to the value plus n, so n is taken off here."""
+    key, found = PrivateKey.new(), []
+    for point in points:
+        share = yield from receive_polynomial(peer, point, DEGREE, key)
+        found.append(share.share - share.modulus)
+    return found
+
+
+def coarse(epsilon: Fraction) -> Fraction:
+    """At most epsilon, with few binary digits: what is lost is less than 1/32 of it.
+
+    >>> coarse(Fraction(1, 10))
+    Fraction(51, 512)
+    """
+    digits = max(_DIGITS - floor(epsilon).bit_length(), 0)
+    while epsilon * 2**digits < 2 ** (_DIGITS - 1):
+        digits += 1
+    return Fraction(floor(epsilon * 2**digits), 2**digits)
+
+
+def span(step: Fraction) -> int:
+    """Heights go from 0 to this."""
+    return max(floor(SPAN / step), 1)
+
+
+def coefficients(step: Fraction) -> list[int]:
+    """Of the series in the height, times w! and the denominator to the w: whole numbers, the constant first."""
+    p, q = step.numerator, step.denominator
+    return [p**i * q ** (DEGREE - i) * (factorial(DEGREE) // factorial(i)) for i in range(DEGREE + 1)]
+
+
+def weight(step: Fraction, height: int) -> int:
+    """The weight of a height."""
+    return sum(factor * height**i for i, factor in enumerate(coefficients(step)))
+
+
+def shifted(step: Fraction, known: int) -> list[int]:
+    """The polynomial in z that is the weight of the height known + z."""
+    given = coefficients(step)
+    return [sum(given[i] * comb(i, j) * known ** (i - j) for i in range(j, DEGREE + 1)) for j in range(DEGREE + 1)]
+
+
+@lru_cache(maxsize=8)
+def heights_circuit(shape: Shape, most: int) -> Circuit:
+    """Heights, of which the garbler has a mask and the evaluator learns what is left (algorithm 7.6)."""
+    build = CircuitBuilder()
+    ours, masks = build.garbler_input(shape.bits(0)), build.garbler_input(shape.count, MASKED - 1)
+    scores = scores_of(build, shape, ours, build.evaluator_input(shape.bits(1)))
+    gaps = gaps_of(build, scores)
+    last = np.broadcast_to(build.constant(most, WIDTH), gaps.shape)
+    heights = subtract(build, last, select(build, less(build, last, gaps), last, gaps))
+    return build.circuit(evaluator=subtract(build, _wider(heights), _wider(masks)))
+
+
+def _wider(words: Wires) -> Wires:
+    return np.pad(words, [(0, 0), (0, MASKED - words.shape[1])], constant_values=ZERO)
