@@ -2,7 +2,7 @@
 
 Claim: all parties return the same release. It is epsilon-differentially private, neighbours being one record more or
     less at any party: for outsiders, and for any ``colluding`` parties together, who see the noisy sums and know their
-    own noise. `epsilon_against` says what holds against more of them.
+    own noise. `coalitions` says what holds against more of them.
 How: the algorithm runs at every party on its own records. It looks at them through noisy counts only, which are summed
     over all parties (`SummedNoise`); every choice follows from such counts, so all parties choose alike.
 Source: document 003, section 7.5, does this for two parties; for more, Goryczka and Xiong 2015 (noise in sums).
@@ -10,11 +10,9 @@ Source: document 003, section 7.5, does this for two parties; for more, Goryczka
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-
 from sfumato.collaborate.conversation import Conversation
-from sfumato.collaborate.noisy.summed_noise import Draw, SummedNoise, epsilon_against
+from sfumato.collaborate.noisy.coalitions import with_coalitions
+from sfumato.collaborate.noisy.summed_noise import Draw, SummedNoise
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ParameterError
 from sfumato.ground.work import Work
@@ -46,7 +44,7 @@ def run_many(
         made = noisy_specializer.published(asked, own, work, noise.mechanisms)
     else:
         made = noisy_marginals.published(asked, own, work, noise.mechanisms)
-    return replace(made, effort={**made.effort, **told(made, seat.count, colluding)})
+    return with_coalitions(made, seat.count, colluding)
 
 
 def refuse_scores(asked: DiffGen | Marginals) -> None:
@@ -59,12 +57,3 @@ def refuse_scores(asked: DiffGen | Marginals) -> None:
             f'choosing must be "{wanted}" where three or more parties work together, not "{asked.choosing}": scores of '
             "the parties' records do not add up to scores of all records"
         )
-
-
-def told(made: NoisyTable, parties: int, colluding: int) -> dict[str, int | float | str]:
-    """How noisy counts are, and which epsilon holds against how many parties together; computed from public numbers."""
-    found: dict[str, int | float | str] = {"noises in a count": parties / (parties - colluding)}
-    for together in range(1, parties):
-        bound: Fraction = epsilon_against(made.event, together, parties=parties, colluding=colluding)
-        found[f"epsilon against {together} of {parties} parties"] = str(bound)
-    return found

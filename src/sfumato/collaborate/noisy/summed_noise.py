@@ -14,14 +14,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.budget.accountants import epsilon_of
-from sfumato.budget.events import Event, Pure
+from sfumato.budget.events import Pure
 from sfumato.budget.purse import Cost
 from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.summed_cuts import SummedNumbers
 from sfumato.ground.errors import ParameterError
 from sfumato.noise import Noisy, laplace_share
-from sfumato.noise.share_privacy import remaining_event
 from sfumato.publish.looking import Counts, Mechanisms, Scores
 
 Draw = Callable[[tuple[int, ...], Fraction, int], NDArray[np.int64]]
@@ -61,11 +59,6 @@ def refuse_colluding(colluding: int, parties: int) -> None:
     """Refuse a number of parties that cannot work together against another one."""
     if isinstance(colluding, bool) or not isinstance(colluding, int) or not 0 <= colluding < parties:
         raise ParameterError(f"colluding must be a whole number from 0 to {parties - 1}, not {colluding!r}")
-
-
-def epsilon_against(event: Event, together: int, *, parties: int, colluding: int) -> Fraction:
-    """The epsilon that holds against so many parties together, whose own shares of noise protect nobody from them."""
-    return epsilon_of(remaining_event(event, Fraction(parties - together, parties - colluding)))
 
 
 def _refuse_choice(scores: Scores, cost: Cost) -> int:

@@ -23,7 +23,7 @@ from sfumato.publish.diffgen.noisy_histograms import UNIT, Histogram, agreed, bl
 from sfumato.publish.diffgen.specialization import counted_column
 from sfumato.publish.diffgen.specialization_scores import Reals
 
-SURE = 2.0
+SURE = 3.0
 """A part counts as one with a class of its own only as far as that goes beyond so many deviations of its noise."""
 
 
@@ -53,7 +53,7 @@ class ByCounts(ByValue):
         """Max, less what noise adds to it: the last figure of every part is the variance of its noise.
 
         The records of the class that most records have; and for each part in which another class has more, how many
-        more, less twice the deviation of that difference. Without a class: the records outside the largest part.
+        more, less three times the deviation of that difference. Without a class: the records outside the largest part.
         """
         counts, noise = tables[..., :-1].astype(np.float64), np.sqrt(2.0 * tables[..., -1] / UNIT)
         if counts.shape[-1] == 1:

@@ -15,7 +15,7 @@ from sfumato.noise import Noisy
 from sfumato.publish.looking import Counts
 from sfumato.publish.noisy_table import Attribute
 
-MOST_CELLS = 32
+MOST_CELLS = 16
 """A number is counted in no more cells than these: the noise of all cells of an interval adds up."""
 UNIT = 2**20
 """Variances are whole numbers of this part of 1."""

@@ -13,6 +13,7 @@ from sfumato.data.table import Table
 from sfumato.ground.work import Work
 from sfumato.report.private.private_page import UNPAID, PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import claimed, counts_of
+from sfumato.workflow.kinds.joint.session_shown import session_shown
 from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 
@@ -42,6 +43,7 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
         paid=manifest.get("paid") is not None,
         columns=tuple((name, _counted(rows, name, counts)) for name in rows.columns if name != counts),
         deviations=_deviations(manifest),
+        session=session_shown(manifest.get("session")),
     )
 
 

@@ -30,6 +30,7 @@ from sfumato.report.base.sentences import sentence
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.verification.evidence import evidence, required
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.joint.session_shown import session_shown
 
 Manifest = Mapping[str, Any]
 Distribution = tuple[tuple[str, int], ...]
@@ -80,15 +81,8 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ReportFacts
         people_before=suppression.get("people_of"),
         people_suppressed=suppression.get("people"),
         near_unique=near_unique_columns(table.frame, published.schema.roles, published.missing, k),
-        session=_session(manifest.get("session")),
+        session=session_shown(manifest.get("session")),
     )
-
-
-def _session(stated: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Who made it together, as the page has it."""
-    if stated is None:
-        return None
-    return {**stated, "parties": {name: one["fingerprint"] for name, one in stated["parties"].items()}}
 
 
 def _claim(claim: Claim, *, people: bool) -> ClaimFacts:
