@@ -27,7 +27,7 @@ from sfumato.collaborate.wire.party_keys import refuse_key
 from sfumato.collaborate.wire.session_file import Session
 from sfumato.collaborate.wire.session_terms import digest_of
 from sfumato.data.table import Table
-from sfumato.ground.errors import BudgetError, ParameterError, PlanError, SessionError
+from sfumato.ground.errors import BudgetError, DataError, ParameterError, PlanError, SessionError
 from sfumato.workflow.kinds.joint.joint_bundle import write_joint, written
 from sfumato.workflow.loading import read_file
 
@@ -180,6 +180,8 @@ def take(
     refuse_existing(output, force=force)
     if record is not None:
         refuse_file(record, force=force, sources=(data,))
+    if not data.exists():
+        raise DataError(f"{data} does not exist; name your data file with --input")
     charge = _charged(asked, ledger, analyst)
     table = _read(asked, data)
     if charge is not None:

@@ -7,6 +7,7 @@ import hashlib
 from sfumato.collaborate.joint_protocols import JointResult
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.publish.noisy_table import NoisyTable
+from sfumato.verification.consistency import NAMED
 from sfumato.workflow.joint_private.private_terms import PrivateAsked
 from sfumato.workflow.kinds.kind import Asked, Searched
 from sfumato.workflow.kinds.private.private_budget import promise_of
@@ -15,7 +16,6 @@ from sfumato.workflow.kinds.private.private_stages import judge, recode
 
 SHOWN = 40
 """So many of the released rows are shown to people."""
-_WHY = "Agreed on in the session."
 
 
 def private_result(asked: PrivateAsked, made: NoisyTable) -> JointResult:
@@ -25,7 +25,7 @@ def private_result(asked: PrivateAsked, made: NoisyTable) -> JointResult:
         spent = promise.spent_by(made.event)
         raise ClaimRefuted(f"{spent} of epsilon was accounted for, not {promise}; nothing was written")
     planned = Asked(plan=asked.plan, keys={})
-    found = Searched(prepared=asked.empty, outcome=made, algorithm=asked.plan.algorithm.name, why=_WHY)
+    found = Searched(prepared=asked.empty, outcome=made, algorithm=asked.plan.algorithm.name, why=NAMED)
     rows = recode(planned, found)
     text = rows.write_csv()
     document = {"columns": rows.columns, "rows": rows.height, "sha256": hashlib.sha256(text.encode()).hexdigest()}

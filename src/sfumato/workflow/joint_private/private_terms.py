@@ -21,7 +21,6 @@ from sfumato.publish.diffgen import DiffGen
 from sfumato.publish.marginals import Marginals
 from sfumato.publish.noisy_table import PrivateTable
 from sfumato.workflow.joint_private.dry_runs import smallest_part
-from sfumato.workflow.kinds import kind_of
 from sfumato.workflow.kinds.private.declared import declared_table
 from sfumato.workflow.kinds.private.private_budget import foreseen
 from sfumato.workflow.kinds.private.private_plan import private_algorithm
@@ -73,9 +72,12 @@ def read_private(tree: Mapping[str, Any], names: Sequence[str], *, beside: Seque
         raise ParameterError(f"parameters.noise must be a table such as {{ colluding = 1 }}, not {noise!r}")
     try:
         colluding = noise.get("colluding", 1)
-        refuse_colluding(colluding, len(names))
-        plan = Plan.parse(_as_plan(tree, len(names)))
-        _refuse_plan(plan, len(names))
+        _refuse_noise(colluding, len(names))
+        written_plan = _as_plan(tree, len(names))
+        _refuse_algorithm(written_plan, len(names))
+        plan = Plan.parse(written_plan)
+        for name, column in plan.columns.items():
+            _refuse_column(f"columns.{name}", column)
         return _understood(plan, len(names), colluding)
     except SfumatoError as error:
         raise ParameterError(f"parameters.{error}") from None
@@ -103,20 +105,27 @@ def _as_plan(tree: Mapping[str, Any], parties: int) -> dict[str, Any]:
     return found
 
 
-def _refuse_plan(plan: Plan, parties: int) -> None:
-    if kind_of(plan).name != "private":
+def _refuse_noise(colluding: Any, parties: int) -> None:
+    try:
+        refuse_colluding(colluding, parties)
+    except ParameterError as error:
+        raise ParameterError(f"noise.{error}") from None
+
+
+def _refuse_algorithm(tree: Mapping[str, Any], parties: int) -> None:
+    privacy, algorithm = tree.get("privacy", {}), tree.get("algorithm")
+    if not isinstance(privacy, Mapping) or "epsilon" not in privacy:
         raise ParameterError("privacy.epsilon is missing; say how much this release may cost a person")
-    name, known = plan.algorithm.name, ALGORITHMS[parties >= MANY]
+    if not isinstance(algorithm, Mapping):
+        raise ParameterError(f'algorithm must be a table such as {{ name = "diffgen" }}, not {algorithm!r}')
+    name, known = algorithm["name"], ALGORITHMS[parties >= MANY]
     if name not in known:
         why = "" if parties >= MANY else "; two parties cannot add up noisy counts without telling their own"
         raise ParameterError(f"algorithm.name must be {listed(known)} for {parties} parties, not {name!r}{why}")
-    score = plan.algorithm.options.get("score", "max")
-    if score != "max":
+    if algorithm.get("score", "max") != "max":
         raise ParameterError(
-            f'algorithm.score must be "max", not {score!r}: parties compare sums of whole counts, nothing else'
+            f'algorithm.score must be "max", not {algorithm["score"]!r}: parties compare sums of whole counts'
         )
-    for name, column in plan.columns.items():
-        _refuse_column(f"columns.{name}", column)
 
 
 def _refuse_column(where: str, column: Any) -> None:

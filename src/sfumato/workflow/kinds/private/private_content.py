@@ -11,9 +11,9 @@ from sfumato.budget.events import from_json, to_json
 from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
+from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.private.private_page import UNPAID, PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import claimed, counts_of
-from sfumato.workflow.kinds.joint.session_shown import session_shown
 from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 

@@ -27,10 +27,10 @@ from sfumato.publish.problem import Form
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.sentences import sentence
+from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.verification.evidence import evidence, required
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.joint.session_shown import session_shown
 
 Manifest = Mapping[str, Any]
 Distribution = tuple[tuple[str, int], ...]
