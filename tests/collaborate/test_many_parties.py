@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def test_parties_release_what_one_party_with_all_rows_would(
 ) -> None:
     """With equal noise; one of the parties may have no rows."""
     cuts = np.linspace(0, whole.height, parties).astype(int)
-    parts = [whole[: cuts[0]], *(whole[low:high] for low, high in zip(cuts[:-1], cuts[1:], strict=True))]
+    parts = [whole[: cuts[0]], *(whole[low:high] for low, high in pairwise(cuts))]
 
     def program(number: int) -> Callable[[Any], Any]:
         own = table_of(parts[number])

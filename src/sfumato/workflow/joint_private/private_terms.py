@@ -114,7 +114,7 @@ def _refuse_noise(colluding: Any, parties: int) -> None:
 
 def _refuse_algorithm(tree: Mapping[str, Any], parties: int) -> None:
     privacy, algorithm = tree.get("privacy", {}), tree.get("algorithm")
-    if not isinstance(privacy, Mapping) or "epsilon" not in privacy:
+    if not isinstance(privacy, Mapping) or privacy.get("epsilon") is None:
         raise ParameterError("privacy.epsilon is missing; say how much this release may cost a person")
     if not isinstance(algorithm, Mapping):
         raise ParameterError(f'algorithm must be a table such as {{ name = "diffgen" }}, not {algorithm!r}')
