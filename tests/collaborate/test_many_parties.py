@@ -82,6 +82,7 @@ ASKED = (
 )
 
 
+@pytest.mark.slow
 @examples(60)
 @given(wholes(), st.sampled_from(ASKED), st.integers(3, 4), st.integers(0, 1))
 def test_parties_release_what_one_party_with_all_rows_would(
@@ -138,6 +139,7 @@ def audit(colluding: int, draws: list[Shares], knows: tuple[int, ...], declared:
     return audit_outputs(sides[0], sides[1], confidence=1 - ALARM, declared=declared)
 
 
+@pytest.mark.slow
 def test_no_view_of_sound_noise_is_refuted() -> None:
     """Outsiders, and as many parties as are expected to collude; more of them against what is left."""
     sound = [laplace_share] * 3

@@ -20,6 +20,7 @@ from sfumato.ground.errors import BudgetError, DataError, ParameterError, Sessio
 from sfumato.workflow.party_session import Asked, Taking, run_party, take
 from tests.collaborate.parties import at_once, made
 from tests.collaborate.releases_asked import G5, jointly, patients
+from tests.fuzz.commands import run
 
 COLUMNS = {name: one for name, one in G5["columns"].items() if name != "surgery"}
 ASKED: dict[str, Any] = {
@@ -249,3 +250,38 @@ def test_vertical_rows_outside_the_domains_are_refused_at_home() -> None:
         jointly("vertical-private-release", VERTICAL, [rows, rows])
     with pytest.raises(DataError, match="no party's columns"):
         jointly("vertical-private-release", VERTICAL, [rows.drop("job"), rows])
+
+
+TOML = """
+schema = 1
+protocol = "private-release"
+[parties]
+a = { card = "a.card" }
+b = { card = "b.card" }
+c = { card = "c.card" }
+[parameters.columns.sex]
+role = "quasi"
+values = ["M", "F"]
+[parameters.privacy]
+epsilon = 2
+"""
+
+
+def test_whoever_does_not_agree_is_not_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command shows what it costs and whom it withstands, and asks before the ledger is charged."""
+    made(tmp_path, 3)
+    (tmp_path / "session.toml").write_text(TOML)
+    patients()[0].write_csv(tmp_path / "own.csv")
+    monkeypatch.chdir(tmp_path)
+    ledger = Ledger.create(tmp_path / "own.db", total=3)
+    ledger.grant("release", 3)
+    code, out, _ = run("party", "show", "session.toml")
+    assert code == 0
+    assert "It costs everybody in your table epsilon = 2." in out
+    assert "each of 3 parties" in out
+    code, out, err = run("party", "run", "session.toml", "--as", "a", "--input", "own.csv", "--ledger", "own.db")
+    assert code == 2
+    assert "own.db is charged before your data is read" in out
+    assert "nobody is here to agree" in err
+    assert ledger.accounts()[0].spent == 0
+    assert json.loads(run("party", "show", "session.toml", "--json")[1])["cost"]["epsilon"] == "2"
