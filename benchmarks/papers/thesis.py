@@ -15,6 +15,7 @@ PICTURES = {
     "trajectory-city.svg": ("figure 4.4", "figure 4.5", "figure 4.6"),
     "trajectory-metro.svg": ("figure 4.7", "figure 4.8", "figure 4.9"),
     "diffgen-adult.svg": ("figure 6.4",),
+    "private-parties.svg": ("figure 7.2",),
     "diffgen-compared.svg": ("figure 6.3", "figure 6.5", "figure 6.6"),
 }
 

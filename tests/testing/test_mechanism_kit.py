@@ -7,6 +7,7 @@ little noise is drawn with a fixed seed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,18 @@ from sfumato.noise import noisy_counts
 from sfumato.publish.diffgen import DiffGen, noisy_specializer
 from sfumato.publish.marginals import Marginals, noisy_marginals
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
-from sfumato.testing.mechanism_kit import AUDITS, BrokenMechanism, check_neighbours, check_private
+from sfumato.testing.mechanism_kit import (
+    AUDITS,
+    BrokenMechanism,
+    check_estimates,
+    check_neighbours,
+    check_output,
+    check_private,
+    check_refusals,
+    check_spending,
+)
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.kinds.private.private_neighbours import ROWS, tiny_table
 from tests.publish.private_audits import for_cost, less_noisy
 
 
@@ -32,6 +43,28 @@ def test_every_private_algorithm_passes(name: str):
     audits = check_private(catalog().algorithms[name].found)
     assert len(audits) == AUDITS
     assert all(one.factor is not None and one.factor < 2 for one in audits), "every audit states what it finds"
+
+
+WITHOUT_SCORES: dict[str, Any] = {
+    "diffgen": partial(DiffGen, score="max", choosing="counts", specializations=2),
+    "marginals": partial(Marginals, choosing="declared"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITHOUT_SCORES)
+def test_an_algorithm_that_looks_through_noisy_counts_passes(name: str):
+    """What several parties run together: it spends exactly its epsilon, within declared domains, on whole counts.
+
+    All its looks are noisy counts, which are audited by themselves.
+    """
+    make = WITHOUT_SCORES[name]
+    check_spending(make)
+    check_refusals(make)
+    check_estimates(make)
+    for rows in (ROWS, ()):
+        table = tiny_table(rows)
+        check_output(table, make(epsilon=1)(table, Work()))
 
 
 def jobs(table: PrivateTable) -> NDArray[np.int64]:

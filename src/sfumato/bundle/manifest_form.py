@@ -205,7 +205,7 @@ PRIVATE = Record(
         "kind": Exactly("private"),
         "claims": Listed(of=Record(needed={"model": NAME, "parameters": _PROMISED})),
     },
-    optional=REPORT,
+    optional={**REPORT, "session": SESSION},
 )
 """A differentially private release."""
 

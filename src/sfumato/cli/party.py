@@ -78,6 +78,10 @@ def run(
     record: Annotated[
         Path | None, typer.Option("--record", help="Keep every message in this file; it is private.")
     ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", help="Your own ledger, which pays for a private release.")
+    ] = None,
+    analyst: Annotated[str, typer.Option("--analyst", help="Whose budget in the ledger pays.")] = "release",
     yes: Annotated[bool, typer.Option("--yes", help="Agree without being asked, for services.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
     as_json: Json = False,
@@ -86,11 +90,17 @@ def run(
     from sfumato.workflow.party_session import asked_by, run_party, take
 
     asked = asked_by(path)
-    taking = take(asked, name, data, output, key=key, listen=listen, force=force, record=record)
+
+    def ready() -> Taking:
+        own = {"key": key, "listen": listen, "force": force, "record": record, "ledger": ledger, "analyst": analyst}
+        return take(asked, name, data, output, **own)  # type: ignore[arg-type]
+
+    taking = None if asked.cost is not None else ready()
     if not as_json:
         _show(asked)
-        say(f"You are {name}. You put in {taking.given}.")
+        say(f"You are {name}. {_put_in(taking, ledger)}")
     _refuse_unapproved(yes=yes, as_json=as_json)
+    taking = taking or ready()
     if not as_json:
         say(f"Waiting for {_others(taking)} ...")
     took = run_party(taking)
@@ -162,9 +172,23 @@ def _show(asked: Asked) -> None:
     table(["who is told", "what"], rows)
     say(f"It withstands: {leakage.withstands}.")
     say(f"It does not protect against: {leakage.limits}.")
+    if asked.cost is not None:
+        from sfumato.budget.accountants import epsilon_of
+        from sfumato.budget.events import written
+
+        say(f"It costs everybody in your table epsilon = {written(epsilon_of(asked.cost))}.")
     limits = session.limits
     say(f"Everybody must come within {limits.join:g} s; a party that is silent for {limits.silence:g} s ends it.")
     say(f"The terms, which must be the same for all: {session.digest}")
+
+
+def _put_in(taking: Taking | None, ledger: Path | None) -> str:
+    """What the party puts in; where that costs something, its data is not read before it agrees."""
+    if taking is not None:
+        return f"You put in {taking.given}."
+    from sfumato.report.private.private_page import UNPAID
+
+    return UNPAID if ledger is None else f"When you agree, {ledger} is charged before your data is read."
 
 
 def _others(taking: Taking) -> str:

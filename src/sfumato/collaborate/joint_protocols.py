@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from sfumato.budget.events import Event
 from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.leakage import Leakage
 from sfumato.data.table import Table
@@ -58,6 +59,9 @@ class JointProtocol:
     """Take part: conversation, parameters and prepared input to the result."""
     secret: bool = False
     """Whether its result has a secret."""
+    cost: Callable[[Any], Event] | None = None
+    """What taking part costs the people in a party's table, by the parameters: a ledger is charged for it before the
+    table is read. None: there is nothing that a ledger counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +85,10 @@ PLACES: Mapping[str, JointPlace] = {
     "graded": JointPlace(version=1, place="sfumato.collaborate.mining.graded_agreement:GRADED"),
     "vertical-release": JointPlace(
         version=1, place="sfumato.workflow.joint_releases.vertical_release:VERTICAL_RELEASE"
+    ),
+    "private-release": JointPlace(version=1, place="sfumato.workflow.joint_private.private_protocol:PRIVATE_RELEASE"),
+    "vertical-private-release": JointPlace(
+        version=1, place="sfumato.workflow.joint_private.vertical_private:VERTICAL_PRIVATE"
     ),
     "release": JointPlace(version=1, place="sfumato.workflow.joint_releases.release_protocol:RELEASE"),
 }

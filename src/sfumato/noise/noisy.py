@@ -29,13 +29,14 @@ class Noisy:
     """The noise's scale: of a Laplace distribution, or the deviation of a Gaussian one."""
     law: str
     """laplace or gaussian."""
-    draws: int = 1
-    """How many independent noises of this law every value has: one of each party that added a whole one."""
+    draws: float = 1
+    """How many noises of this law every value has: one of each party that added a whole one, or a part more than one
+    where all parties' shares are more than a whole noise."""
 
     @property
     def expected_error(self) -> float:
         """The mean of the absolute noise of one value; for whole numbers and for several noises it is at most this."""
-        return self.draws * self._one_error
+        return ceil(self.draws) * self._one_error
 
     @property
     def _one_error(self) -> float:
@@ -59,7 +60,8 @@ class Noisy:
         between("confidence", confidence, 0, 1, open_low=True)
         if confidence == 1:
             return inf
-        return self.draws * self._one_margin(1 - (1 - confidence) / self.draws)
+        many = ceil(self.draws)
+        return many * self._one_margin(1 - (1 - confidence) / many)
 
     def _one_margin(self, confidence: float) -> float:
         """Of one noise: several are all within it where each is, so each may miss as often as its part."""

@@ -16,6 +16,7 @@ Source: the law of the shares is that of Goryczka and Xiong 2015; the bound is o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, log
@@ -57,15 +58,19 @@ def remaining_epsilon(epsilon: Fraction, unknown: Fraction) -> Fraction:
     return Fraction(ceil(log(alike / apart * (1 + _ROUNDING)) * _DIGITS), _DIGITS)
 
 
-def remaining_event(event: Event, unknown: Fraction) -> Event:
-    """The same releases as somebody sees them who knows all but this part of each noise; counts under pure epsilon."""
+def remaining_event(event: Event, unknown: Fraction, shared: Callable[[Pure], bool] = lambda event: True) -> Event:
+    """The same releases as somebody sees them who knows all but this part of each noise; counts under pure epsilon.
+
+    ``shared`` says which of them are counts with shares of noise; the others stay as they are.
+    """
     match event:
         case Pure():
-            return Pure(epsilon=remaining_epsilon(event.epsilon, unknown), what=event.what)
+            left = remaining_epsilon(event.epsilon, unknown) if shared(event) else event.epsilon
+            return Pure(epsilon=left, what=event.what)
         case Sequential() | Parallel():
-            parts = tuple(remaining_event(part, unknown) for part in event.parts)
+            parts = tuple(remaining_event(part, unknown, shared) for part in event.parts)
             return type(event)(parts=parts, what=event.what)
         case Grouped():
-            return Grouped(part=remaining_event(event.part, unknown), rows=event.rows, what=event.what)
+            return Grouped(part=remaining_event(event.part, unknown, shared), rows=event.rows, what=event.what)
         case Concentrated() | Approximate():
             raise ParameterError("shares of noise are for pure epsilon; Gaussian noise and thresholds have none")

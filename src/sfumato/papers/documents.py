@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sfumato.ground.errors import PlanError, nearest
-from sfumato.papers.exhibit import Document, drawing, missing, runs, tested
+from sfumato.papers.exhibit import Document, drawing, runs, tested
 
 _LINKAGE = "tests/golden/test_g01_linkage.py"
 _LKC = "tests/golden/test_g02_g03.py"
@@ -11,7 +11,6 @@ _PATHS = "tests/golden/test_g04_trajectories.py"
 _GRADED = "tests/golden/test_g10_graded.py"
 _DIFFGEN = "tests/publish/test_diffgen.py"
 _JOINT = "tests/collaborate/test_joint_releases.py"
-_TWO = "differential privacy across two organisations"
 _LEAVES = "tests/golden/test_g09_trees.py"
 
 TEXTBOOK = Document(
@@ -108,11 +107,11 @@ THESIS = Document(
         runs("figure 6.4", "accuracy on Adult", "diffgen_adult:accuracy"),
         runs("figure 6.5", "DiffGen, a private tree and top-down specialization", "diffgen_compared:accuracy"),
         runs("figure 6.6", "time for up to a million records", "diffgen_adult:seconds"),
-        missing("table 7.1", "two tables of two parties", _TWO),
-        missing("figure 7.1", "their generalized table", _TWO),
-        missing("table 7.2", "binary vectors", _TWO),
-        missing("table 7.3", "costs of the protocol", _TWO),
-        missing("figure 7.2", "accuracy for two parties", _TWO),
+        tested("table 7.1", "two tables of two parties", _JOINT),
+        drawing("figure 7.1", "their generalized table"),
+        tested("table 7.2", "binary vectors", "tests/collaborate/private_pair/test_crossed_counts.py"),
+        tested("table 7.3", "digits of scaled weights", "tests/collaborate/private_pair/test_gap_weights.py"),
+        runs("figure 7.2", "accuracy for two parties", "private_parties:accuracy"),
     ),
 )
 MODELS = Document(

@@ -9,6 +9,8 @@ from typing import Any
 
 _SHARP = 100.0
 """For more epsilon than this there is no noise to speak of ..."""
+NOISES = "noises in a count"
+"""As the figures of a search name how many whole noises a count has: more than one where several parties add some."""
 SMALLEST = 1e-12
 """... and a variance is told as this."""
 
@@ -18,9 +20,10 @@ def noise_told(manifest: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], 
     recoding = manifest["recoding"]
     stated = [(name, f"marginal of {name}", one.get("deviations", {})) for name, one in recoding["columns"].items()]
     stated.append(("the class", "rows of every class", recoding.get("classes", {})))
+    draws = float(manifest["search"].get(NOISES, 1))
     wrong = []
     for name, what, told in stated:
-        bought = [1 / variance(part) for part in parts if part["what"] == what]
+        bought = [1 / (draws * variance(part)) for part in parts if part["what"] == what]
         if bought and any(not isclose(one, sum(bought) ** -0.5, rel_tol=1e-6) for one in told.values()):
             wrong.append(name)
     detail = f"not that of the ledger: {', '.join(wrong)}" if wrong else "as the ledger buys it"

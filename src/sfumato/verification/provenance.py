@@ -75,6 +75,12 @@ _ITEMS = (
     *_of("recomputed", "from the released records", "recoding/columns/*/shown", "recoding/columns/*/entries"),
     *_of("declared", "the hierarchy that the publisher declared", "recoding/columns/*"),
 )
+_AGAINST = _of(
+    "recomputed",
+    "from the ledger and what the parties agreed on",
+    "search/noises in a count",
+    "search/epsilon against *",
+)
 _PRIVATE = (
     *_of("declared", "what the parts of the ledger are called", "ledger*what"),
     *_of("recomputed", "by adding up its parts", "ledger*"),
@@ -146,7 +152,7 @@ _KEPT_WISHES = Origin(
 _KINDS: Mapping[str, tuple[Origin, ...]] = {
     "table": (*_TABLE, *_JOINT),
     "items": _ITEMS,
-    "private": _PRIVATE,
+    "private": (*_AGAINST, *_PRIVATE, *_JOINT),
     "observed": _PRIVATE,
     "swapped": _SWAPPED,
     "graded": _GRADED,

@@ -6,11 +6,13 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sfumato.budget.events import Event, to_json
+from sfumato.budget.ledger import Ledger
 from sfumato.bundle.bundle_files import refuse_file
 from sfumato.bundle.secret_files import refuse_secret, write_secret
 from sfumato.bundle.staging import refuse_existing, write_whole
@@ -24,9 +26,13 @@ from sfumato.collaborate.wire.party_cards import Address
 from sfumato.collaborate.wire.party_keys import refuse_key
 from sfumato.collaborate.wire.session_file import Session
 from sfumato.collaborate.wire.session_terms import digest_of
-from sfumato.ground.errors import ParameterError, PlanError, SessionError
+from sfumato.data.table import Table
+from sfumato.ground.errors import BudgetError, DataError, ParameterError, PlanError, SessionError
 from sfumato.workflow.kinds.joint.joint_bundle import write_joint, written
 from sfumato.workflow.loading import read_file
+
+ANALYST = "release"
+"""Whose budget in a ledger pays, where nobody is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +51,11 @@ class Asked:
         """What will be told to whom."""
         return self.protocol.leakage(self.parameters, self.session.names)
 
+    @property
+    def cost(self) -> Event | None:
+        """What taking part costs the people in a party's table, where a ledger counts it."""
+        return None if self.protocol.cost is None else self.protocol.cost(self.parameters)
+
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
         places = self.session.places
@@ -58,6 +69,7 @@ class Asked:
             "parameters": self.session.parameters,
             "leakage": asdict(self.leakage),
             "limits": asdict(self.session.limits),
+            **({} if self.cost is None else {"cost": to_json(self.cost)}),
         }
 
 
@@ -81,6 +93,8 @@ class Taking:
     """Whether an existing result is replaced."""
     record: Path | None = None
     """Where all messages go, if anywhere."""
+    charge: tuple[Ledger, int] | None = None
+    """The ledger of this party that was charged before its data was read, and the number of the charge."""
 
     @property
     def secret(self) -> Path | None:
@@ -152,27 +166,62 @@ def take(
     listen: str | None = None,
     force: bool = False,
     record: Path | None = None,
+    ledger: Path | None = None,
+    analyst: str = ANALYST,
 ) -> Taking:
-    """Make ready to take part; whatever is wrong on this side is refused here, before anybody is called."""
+    """Make ready to take part; whatever is wrong on this side is refused here, before anybody is called.
+
+    Where taking part costs something, ``ledger`` is charged before the data is read. Whatever happens then, the charge
+    stays, but for data of another table than the ledger's.
+    """
     me = asked.session.number(name)
     place = asked.session.places[me]
     refuse_key(key or place.key, place.card)
     refuse_existing(output, force=force)
     if record is not None:
         refuse_file(record, force=force, sources=(data,))
+    if not data.exists():
+        raise DataError(f"{data} does not exist; name your data file with --input")
+    charge = _charged(asked, ledger, analyst)
+    table = _read(asked, data)
+    if charge is not None:
+        charge[0].refuse_other(table, charge[1])
     taking = Taking(
         asked=asked,
         me=me,
-        own=asked.protocol.prepare(asked.parameters, read_file(data)),
+        own=asked.protocol.prepare(asked.parameters, table),
         key=key or place.key,
         output=output,
         listen=None if listen is None else Address.parse(listen, what="--listen"),
         force=force,
         record=record,
+        charge=charge,
     )
     if taking.secret is not None:
         refuse_secret(taking.secret)
     return taking
+
+
+def _charged(asked: Asked, ledger: Path | None, analyst: str) -> tuple[Ledger, int] | None:
+    """What taking part costs, reserved in the party's own ledger."""
+    if ledger is None:
+        return None
+    if asked.cost is None:
+        raise BudgetError(f"{asked.protocol.name} costs nothing that a ledger counts; leave --ledger out")
+    from sfumato.workflow.paying import opened
+
+    book = opened(ledger)
+    return book, book.reserve(analyst, asked.cost, what=f"{asked.protocol.name} with {', '.join(asked.session.names)}")
+
+
+def _read(asked: Asked, data: Path) -> Table:
+    """The party's table; where a ledger counts it may have no rows, for a refusal would tell that nobody is in it."""
+    if asked.protocol.cost is None:
+        return read_file(data)
+    from sfumato.workflow.loading import rows_or_none
+
+    plan = asked.parameters.plan
+    return rows_or_none(replace(plan, input=replace(plan.input, path=str(data.resolve()))), None)
 
 
 def run_party(taking: Taking) -> Took:
@@ -190,13 +239,24 @@ def run_party(taking: Taking) -> Took:
             conversation.run(same_result(conversation.seat, written(result.document)))
             conversation.finish()
     except SessionError as error:
-        raise SessionError(f"{error}; nothing was written, and the session can be run again") from error
+        paid = "" if taking.charge is None else f"; what {taking.charge[0].path} was charged stays charged"
+        raise SessionError(f"{error}; nothing was written, and the session can be run again{paid}") from error
     about = taking.session_of(conversation)
+    result = _settled(taking, result)
     if taking.record is not None:
         write_whole(taking.record, _recorded(notes, asked.session.names))
         taking.record.chmod(0o600)
     _written(taking, result, about)
     return Took(result=result, about=about)
+
+
+def _settled(taking: Taking, result: JointResult) -> JointResult:
+    """The charge is settled for what the release accounts for, which it cites."""
+    if taking.charge is None:
+        return result
+    ledger, number = taking.charge
+    ledger.settle(number, result.release.event)
+    return replace(result, release=replace(result.release, charge=taking.charge))
 
 
 def _written(taking: Taking, result: JointResult, about: Mapping[str, Any]) -> None:

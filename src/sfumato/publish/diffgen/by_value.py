@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.budget.events import Event, Parallel, Sequential
 from sfumato.publish.diffgen.class_tables import Candidate
@@ -40,7 +42,11 @@ class ByValue(Search):
 
     def where(self, column: NumberColumn, value: int, what: str) -> tuple[int, list[Event]]:
         """The place, among the points inside an interval, of the one where it would be split, and what it cost."""
-        return self.pick(self.score.of(column.tables(value)), what)
+        return self.pick(self.worth(column.tables(value)), what)
+
+    def worth(self, tables: NDArray[Any]) -> Reals:
+        """What tables (… x parts x classes) are worth."""
+        return self.score.of(tables)
 
     def pick(self, scores: Reals, what: str) -> tuple[int, list[Event]]:
         """The place of one of some scores, and what it cost."""
@@ -54,7 +60,7 @@ class ByValue(Search):
 
     def _score(self, at: Candidate) -> float:
         if at not in self.scores:
-            self.scores[at] = float(self.score.of(self.columns[at.column].table(at)))
+            self.scores[at] = float(self.worth(self.columns[at.column].table(at)))
         return self.scores[at]
 
     def _point(self, c: int, value: int) -> list[Event]:

@@ -12,9 +12,10 @@ import numpy as np
 from sfumato.budget.events import exactly
 from sfumato.budget.purse import Purse, budgeted, purse_of, share
 from sfumato.ground.arguments import at_least, one_of
-from sfumato.ground.errors import ParameterError
+from sfumato.ground.errors import ParameterError, PlanError
 from sfumato.ground.work import Work
 from sfumato.group.needs import Need, refuse_lacking
+from sfumato.publish.diffgen.by_counts import ByCounts
 from sfumato.publish.diffgen.by_leaves import ByLeaves
 from sfumato.publish.diffgen.by_value import ByValue
 from sfumato.publish.diffgen.emptiness import Sieve, pure_cost, refuse_untestable, sifted
@@ -27,6 +28,7 @@ from sfumato.publish.looking import Mechanisms
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
 _KEPT = {"gini": Fraction(1, 4), "max": Fraction(1, 2), "gain": Fraction(1, 2)}
+Choosing = Literal["scores", "counts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,9 @@ class DiffGen:
         test of emptiness; counts of all leaf partitions, also those without a record, with discrete Laplace noise
         (Gaussian with rho) from all the budget left.
         ``max`` and ``gain`` are algorithm 6.1; ``gini`` scores the whole partition and chooses value and split point
-        at once.
+        at once. With ``choosing = "counts"`` every attribute is counted by the class first, with noise, and all choices
+        are made by these counts, without further cost: so three and more parties choose together, who can add up
+        noisy counts but no scores.
     Needs: declared domains, trees, ranges, grids and classes; nothing of them may be read off the table.
     Cost: a histogram per attribute, and a count of the distinct records for each specialization (with ``gini`` one per
         attribute); noise for each group.
@@ -62,9 +66,12 @@ class DiffGen:
     consistent: bool = True
     """Whether counts are made to add up down the tree of specializations, else they are only cut off at 0."""
     kept: Any = None
-    """The part of the budget that is set aside for the counts; a half, for gini a quarter, where nothing is said."""
+    """The part of the budget that is set aside for the counts of groups; where nothing is said it is a half, and a
+    quarter for gini and where choices follow counts."""
     inner: Any = 0
     """The part of the counts' budget for counts of inner partitions, which make sums of groups less noisy."""
+    choosing: Choosing = "scores"
+    """Whether choices are private ones among scores, or follow noisy counts of every attribute."""
 
     def __post_init__(self) -> None:
         epsilon, rho = budgeted(self.epsilon, self.rho)
@@ -73,9 +80,13 @@ class DiffGen:
         if self.specializations != "auto":
             at_least("specializations", self.specializations, 1)
         one_of("score", self.score, get_args(ScoreName))
+        one_of("choosing", self.choosing, get_args(Choosing))
+        if self.choosing == "counts" and self.score != "max":
+            raise ParameterError(f'score must be max where choosing = "counts", not {self.score}')
         if not isinstance(self.consistent, bool):
             raise ParameterError(f"consistent must be true or false, not {self.consistent!r}")
-        object.__setattr__(self, "kept", _KEPT[self.score] if self.kept is None else exactly("kept", self.kept))
+        usual = _KEPT[self.score] if self.choosing == "scores" else Fraction(1, 4)
+        object.__setattr__(self, "kept", usual if self.kept is None else exactly("kept", self.kept))
         if self.kept >= 1:
             raise ParameterError(f"kept must be below 1, not {self.kept}")
         object.__setattr__(self, "inner", exactly("inner", self.inner) if self.inner else Fraction(0))
@@ -105,13 +116,13 @@ def published(
     purse = purse_of(asked.epsilon, asked.rho)
     parts = Partitions(len(table.attributes), table.counts.root(table.figures))
     prices = _prices(asked, parts, purse, mechanisms)
-    made = searching or (ByLeaves if asked.score == "gini" else ByValue)
+    made = searching or _searching(asked, table)
     search = made(
         columns=tuple(column_of(one, place, parts.walk) for place, one in enumerate(table.attributes)),
         parts=parts,
         score=score(asked.score, len(table.classes)),
         purse=purse,
-        share=share(purse.left, asked.kept, _choices(asked.score, table, prices.steps)),
+        share=share(purse.left, asked.kept, _choices(asked, table, prices.steps)),
         prices=prices,
         mechanisms=mechanisms,
         sieve=sieve,
@@ -120,6 +131,19 @@ def published(
         refuse_untestable(pure_cost(purse.unit, search.share, "").epsilon)
     search.run(work)
     return released(search, table, whole=asked.consistent, inner=asked.inner)
+
+
+def _searching(asked: DiffGen, table: PrivateTable) -> type[Search]:
+    """The search that was asked for."""
+    if asked.choosing == "scores":
+        return ByLeaves if asked.score == "gini" else ByValue
+    sets = [one.name for one in table.attributes if one.kind == "set"]
+    if sets:
+        raise PlanError(
+            f'columns.{sets[0]}: sets are tested part by part, which choosing = "counts" cannot do; leave the column '
+            'out, or use choosing = "scores"'
+        )
+    return ByCounts
 
 
 def _prices(asked: DiffGen, parts: Partitions, purse: Purse, mechanisms: Mechanisms) -> Prices:
@@ -135,9 +159,11 @@ def _prices(asked: DiffGen, parts: Partitions, purse: Purse, mechanisms: Mechani
     return supported(records, noise, classes, stops=asked.score == "gini" and classes > 1, unit=unit)
 
 
-def _choices(name: ScoreName, table: PrivateTable, steps: int) -> int:
-    """The most choices and tests that can come, one record being in all of them."""
+def _choices(asked: DiffGen, table: PrivateTable, steps: int) -> int:
+    """The most choices, tests and counts of attributes that can come, one record being in all of them."""
     kinds = [one.kind for one in table.attributes]
-    if name == "gini":
+    if asked.choosing == "counts":
+        return len(kinds)
+    if asked.score == "gini":
         return (2 if "set" in kinds else 1) * steps
     return kinds.count("number") + 2 * steps

@@ -154,7 +154,11 @@ def column_of(attribute: Attribute, place: int, walk: CutCounts) -> AnyColumn:
     if attribute.kind == "set":
         assert attribute.tree is not None
         return SetColumn(attribute, attribute.tree, place, walk)
-    counts = walk.histogram(by_value(place, len(attribute.values)))[0]
+    return counted_column(attribute, walk.histogram(by_value(place, len(attribute.values)))[0])
+
+
+def counted_column(attribute: Attribute, counts: NDArray[np.int64]) -> TreeColumn | NumberColumn:
+    """An attribute that is no set, with the counts (values x classes) by which it is scored."""
     if attribute.kind == "number":
         return NumberColumn(attribute, counts)
     assert attribute.tree is not None

@@ -12,7 +12,7 @@ from sfumato.publish.marginals.coded_levels import Grouping
 from sfumato.publish.marginals.marginal_scores import dependences
 from sfumato.publish.marginals.measured_parts import MeasuredParts
 from sfumato.publish.marginals.measuring import CELLS, Measuring, Reals
-from sfumato.publish.marginals.pair_counts import counts_of
+from sfumato.publish.marginals.pair_counts import Coded, counts_of
 from sfumato.publish.marginals.shrinking import TINY
 from sfumato.publish.marginals.tree_model import ClassTable, classed
 
@@ -43,17 +43,19 @@ def measure_with_class(state: Measuring, parts: MeasuredParts, budget: Fraction)
         found = _telling(state, parts, every, choosing, state.spread(share - choosing, 1))
         if found is None:
             return
-        place, fine = found
-        state.levels[place].refine(fine)
-        one = state.coded(place, fine)
-        name, target = state.bins[place].attribute.name, state.target
-        noisy, variance = state.count(
-            counts_of(state.table, one), share - choosing, f"marginal of {name} with {target}"
-        )
-        state.tables.append(ClassTable(place=place, counts=noisy, variance=variance))
-        state.settle()
-        parts.add(one)
-        state.said.append(f"{name} in {one[2]} groups, measured with {target}")
+        parts.add(counted_with_class(state, *found, share - choosing))
+
+
+def counted_with_class(state: Measuring, place: int, fine: Grouping, amount: Fraction) -> Coded:
+    """Count an attribute in these groups with the class, and say so."""
+    state.levels[place].refine(fine)
+    one = state.coded(place, fine)
+    name, target = state.bins[place].attribute.name, state.target
+    noisy, variance = state.count(counts_of(state.table, one), amount, f"marginal of {name} with {target}")
+    state.tables.append(ClassTable(place=place, counts=noisy, variance=variance))
+    state.settle()
+    state.said.append(f"{name} in {one[2]} groups, measured with {target}")
+    return one
 
 
 def _telling(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 from sfumato.budget.purse import budgeted, purse_of
-from sfumato.ground.arguments import at_least
+from sfumato.ground.arguments import at_least, one_of
 from sfumato.ground.errors import ParameterError, PlanError, unknown_column
 from sfumato.ground.work import Work
 from sfumato.group.needs import Need, refuse_lacking
@@ -18,6 +18,7 @@ from sfumato.publish.looking import Mechanisms
 from sfumato.publish.marginals.binnings import binned
 from sfumato.publish.marginals.class_rounds import measure_with_class, rounds_worth
 from sfumato.publish.marginals.core_choice import measure_core
+from sfumato.publish.marginals.declared_parts import measure_declared
 from sfumato.publish.marginals.measured_parts import MeasuredParts
 from sfumato.publish.marginals.measuring import Measuring
 from sfumato.publish.marginals.pair_choice import Pair, measure_pairs
@@ -25,6 +26,7 @@ from sfumato.publish.marginals.rows import rows_of
 from sfumato.publish.marginals.tree_model import fitted
 from sfumato.publish.noisy_table import NoisyTable, PrivateTable
 
+Choosing = Literal["scores", "declared"]
 ALONE = {True: Fraction(3, 20), False: Fraction(1, 3)}
 """The part of the budget for attributes alone, with a class and without."""
 CORE = Fraction(3, 10)
@@ -44,6 +46,9 @@ class Marginals:
         tells worst are chosen as a forest and counted together, with the class where that is worth its noise. Tables
         are averaged, labels and pairs shrunk by their noise, and all made to agree; whole rows are drawn from the
         model.
+        With ``choosing = "declared"`` nothing is chosen by the rows: every attribute is counted with the class, and
+        the pairs of the workload that make a forest. So three and more parties measure together, who can add up noisy
+        counts but no scores.
     Needs: declared domains; no sets.
     Cost: counts of all pairs of attributes, once; as many rounds as the noise allows.
     Source: McKenna, Miklau, Sheldon 2021 (MST); McKenna, Mullins, Sheldon, Miklau 2022 (AIM); Friedman et al. 1997
@@ -61,12 +66,15 @@ class Marginals:
     """Into how many labels an attribute is coarsened, at most."""
     workload: Sequence[Sequence[str]] = ()
     """Lists of columns that are looked at together: only their pairs are measured. Without one, all pairs may be."""
+    choosing: Choosing = "scores"
+    """Whether private scores choose what is measured, or it is declared: all with the class, and pairs by workload."""
 
     def __post_init__(self) -> None:
         epsilon, rho = budgeted(self.epsilon, self.rho)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "rho", rho)
         at_least("bins", self.bins, 2)
+        one_of("choosing", self.choosing, get_args(Choosing))
         given = self.workload
         if not isinstance(given, list | tuple) or not all(isinstance(one, list | tuple) and one for one in given):
             raise ParameterError(f"workload must be lists of column names such as [['age', 'sex']], not {given!r}")
@@ -90,7 +98,11 @@ def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mec
         mechanisms=mechanisms,
         work=work,
     )
-    _measured(found, _wanted(asked.workload, table))
+    wanted = _wanted(asked.workload, table)
+    if asked.choosing == "declared":
+        measure_declared(found, wanted or ())
+    else:
+        _measured(found, wanted)
     model = fitted(found.levels, found.totals, found.tables, found.edges, found.core)
     keys, counts, stands = rows_of(model, work.chance.generator())
     cuts = tuple(one.cut for one in found.bins)

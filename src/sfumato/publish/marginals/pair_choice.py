@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -37,6 +37,11 @@ class Candidate:
 def measure_pairs(state: Measuring, wanted: Collection[Pair] | None = None) -> None:
     """As many pairs as are worth their noise, of those wanted; all that is left of the budget goes to them, if any."""
     chosen = _chosen(state, state.pairs_worth(state.purse.left * (1 - state.choosing)), wanted)
+    count_pairs(state, chosen)
+
+
+def count_pairs(state: Measuring, chosen: Sequence[Candidate]) -> None:
+    """Count some pairs with even parts of all that is left of the budget."""
     for number, one in enumerate(chosen):
         state.work.advance("measure pairs", number, len(chosen))
         names = " and ".join(state.bins[place].attribute.name for place in one.places)
@@ -49,7 +54,7 @@ def measure_pairs(state: Measuring, wanted: Collection[Pair] | None = None) -> N
 
 def _chosen(state: Measuring, pairs: int, wanted: Collection[Pair] | None) -> list[Candidate]:
     """Pairs that close no circle, the core being one knot; the score of a pair does not change by the others."""
-    some = _candidates(state, wanted)
+    some = candidates(state, wanted)
     if not some or pairs < 1:
         return []
     noise = state.spread(state.purse.left * (1 - state.choosing), pairs)
@@ -72,7 +77,7 @@ def _chosen(state: Measuring, pairs: int, wanted: Collection[Pair] | None) -> li
     return found
 
 
-def _candidates(state: Measuring, wanted: Collection[Pair] | None) -> list[Candidate]:
+def candidates(state: Measuring, wanted: Collection[Pair] | None) -> list[Candidate]:
     """Every pair, without the class and with it."""
     known = known_rows(state.levels, state.totals, state.tables, state.core)
     rows = [coarse_rows(mine, state.totals, known.get(place)) for place, mine in enumerate(state.levels)]

@@ -61,6 +61,8 @@ class PrivateFacts:
     """Released rows per label, column by column."""
     deviations: Mapping[str, Mapping[str, float]]
     """For a column whose noise has a known law: the standard deviation of the count of each label."""
+    session: Mapping[str, Any] | None = None
+    """Who made it together, and what each of them learnt, where several parties did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

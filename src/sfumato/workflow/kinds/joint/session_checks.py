@@ -39,6 +39,20 @@ def session_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
         yield Check(what="parameters", holds=False, detail=str(error))
         return
     yield same("what it tells whom", plain(asdict(protocol.leakage(asked, names))), session["leakage"])
-    if manifest["kind"] == "table":
+    if manifest["kind"] in ("table", "private"):
         agreed = getattr(asked, "plan", None)
         yield same("plan that the parties agreed on", agreed and plain(agreed.public()), manifest["plan"])
+    if manifest["kind"] == "private":
+        yield _noise(manifest, getattr(asked, "terms", asked))
+
+
+def _noise(manifest: Mapping[str, Any], asked: Any) -> Check:
+    """How many noises counts have, and which epsilon holds against how many parties: computed from the ledger."""
+    from sfumato.budget.events import from_json
+    from sfumato.collaborate.noisy.coalitions import coalitions
+
+    what = "noise, and what holds against parties that work together"
+    if not hasattr(asked, "colluding"):
+        return Check(what=what, holds=False, detail="the protocol makes no private release")
+    found = coalitions(from_json(manifest["ledger"]), asked.parties, asked.colluding)
+    return same(what, plain(dict(found)), {name: manifest["search"].get(name) for name in found})

@@ -11,6 +11,7 @@ from sfumato.budget.events import from_json, to_json
 from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
+from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.private.private_page import UNPAID, PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import claimed, counts_of
 from sfumato.workflow.kinds.kind import Summary, warned
@@ -42,6 +43,7 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
         paid=manifest.get("paid") is not None,
         columns=tuple((name, _counted(rows, name, counts)) for name in rows.columns if name != counts),
         deviations=_deviations(manifest),
+        session=session_shown(manifest.get("session")),
     )
 
 

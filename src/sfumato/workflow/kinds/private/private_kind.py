@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sfumato.data.table import Table
+from sfumato.verification.checks import Check, Remark
 from sfumato.verification.private_checks import private_checks
 from sfumato.workflow.audit import Audit
-from sfumato.workflow.kinds.kind import Kind
+from sfumato.workflow.kinds.kind import Kind, Manifest
 from sfumato.workflow.kinds.private import (
     private_content,
     private_manifest,
@@ -27,6 +31,14 @@ def _comparison(plan: Plan) -> Comparison:
     return PrivateComparison()
 
 
+def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
+    yield from private_checks(folder, manifest, tables)
+    if "session" in manifest:
+        from sfumato.workflow.kinds.joint.session_checks import session_checks
+
+        yield from session_checks(manifest)
+
+
 KIND = Kind(
     name="private",
     needs=(("opendp", "a differentially private release"),),
@@ -42,7 +54,7 @@ KIND = Kind(
     attack=lambda made, work: Audit(),  # what attackers find would be read off the private table: no epsilon covers it
     files=lambda made: {"data": made.rows},
     manifest=private_manifest.manifest,
-    checks=private_checks,
+    checks=_checks,
     again=private_stages.same_domains,
     subject=private_subject.private_subject,
     apply=private_manifest.apply_labels,

@@ -41,7 +41,8 @@ def manifest(made: PrivateRelease, files: Mapping[str, str]) -> dict[str, Any]:
         | ({"classes": noise[target["name"]]} if target and target["name"] in noise else {}),
         "search": dict(made.outcome.effort),
         "attacks": [],
-        "versions": versions("numpy", "polars", "opendp"),
+        "versions": versions("numpy", "polars", "opendp", *(() if made.session is None else ("cryptography",))),
+        **({} if made.session is None else {"session": made.session}),
     }
 
 

@@ -32,6 +32,8 @@ class PrivateRelease(Release):
     """What the algorithm gave."""
     charge: tuple[Ledger, int] | None = None
     """The ledger that paid for it and the number of the charge, if one did."""
+    session: Mapping[str, Any] | None = None
+    """Who made it together, and what each of them learnt, where several parties did."""
 
     @property
     def promise(self) -> Promise:

@@ -27,6 +27,7 @@ from sfumato.publish.problem import Form
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.sentences import sentence
+from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.verification.evidence import evidence, required
 from sfumato.workflow.catalog.lookup import catalog
@@ -80,15 +81,8 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ReportFacts
         people_before=suppression.get("people_of"),
         people_suppressed=suppression.get("people"),
         near_unique=near_unique_columns(table.frame, published.schema.roles, published.missing, k),
-        session=_session(manifest.get("session")),
+        session=session_shown(manifest.get("session")),
     )
-
-
-def _session(stated: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Who made it together, as the page has it."""
-    if stated is None:
-        return None
-    return {**stated, "parties": {name: one["fingerprint"] for name, one in stated["parties"].items()}}
 
 
 def _claim(claim: Claim, *, people: bool) -> ClaimFacts:

@@ -1,0 +1,1 @@
+"""Differentially private releases of three and more parties: counts that are only ever opened with noise."""

@@ -1,0 +1,121 @@
+"""DiffGen by several parties on Adult: figure 7.2 of the thesis, one noise against two.
+
+A release of several parties is, with the same noise, that of one table; the tests show it. So its accuracy is measured
+on one table, with the noise that the parties would draw. Two parties choose by permute and flip, as one does: with one
+noise, of which each has a share, their release has the law of one party's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from statistics import fmean
+
+import numpy as np
+
+from sfumato.budget.events import Pure
+from sfumato.budget.purse import Cost
+from sfumato.ground.work import Work
+from sfumato.noise import Noisy, laplace_share
+from sfumato.papers.diffgen_adult import EPSILONS
+from sfumato.papers.diffgen_trial import adult_trial
+from sfumato.papers.inputs import adult_data
+from sfumato.papers.shapes_of_figures import LEARNER, flat
+from sfumato.publish.diffgen import DiffGen
+from sfumato.publish.diffgen.noisy_specializer import published
+from sfumato.publish.looking import Counts, Mechanisms
+from sfumato.publish.noisy_table import NoisyTable, PrivateTable
+from sfumato.report.base.line_chart import Line, Panel, ticks_over
+from sfumato.report.papers.paper_facts import Beside, Grid, Shown
+
+STEPS = 10
+"""Specializations, as the thesis's best."""
+ONE, TWO, THREE = "one noise: one party, or two", "two noises: two parties", "three parties"
+Release = Callable[[str, PrivateTable, Work], NoisyTable]
+
+
+def accuracy(*, full: bool, work: Work) -> Shown:
+    """Figure 7.2: the accuracy of a tree that learns from the release, by budget, for one noise and for two."""
+    epsilons, runs = (EPSILONS, 10) if full else (("0.1", "1"), 1)
+    one, found = adult_trial(), dict[tuple[str, str], float]()
+    asked = [(name, epsilon) for name in WAYS for epsilon in epsilons]
+    for number, (name, epsilon) in enumerate(asked):
+        work.advance("accuracy", number, len(asked))
+        made = (WAYS[name](epsilon, one.train, work) for _ in range(runs))
+        found[name, epsilon] = 100 * fmean(one.accuracy(table) for table in made)
+    raw, majority = 100 * one.raw(), 100 * one.majority()
+    places = [float(e) for e in epsilons]
+    panel = Panel(
+        title=f"accuracy, score Max, {STEPS} specializations",
+        lines=[
+            *(
+                Line(name=name, points=[(float(e), found[name, e]) for e in epsilons], tone=tone)
+                for tone, name in enumerate(WAYS)
+            ),
+            *flat(places, {"raw": raw, "majority": majority}),
+        ],
+        x="epsilon",
+        ticks=places,
+        y=ticks_over([*found.values(), raw, majority]),
+        unit=" %",
+    )
+    rows = [[e, *(f"{found[name, e]:.2f}" for name in WAYS)] for e in epsilons]
+    grid = Grid(title=f"accuracy in %, mean of {runs} runs", heads=["epsilon", *WAYS], rows=rows)
+    return Shown(data=adult_data().words, beside=_beside(found, epsilons), grids=[grid], panels=[panel])
+
+
+def _beside(found: Mapping[tuple[str, str], float], epsilons: tuple[str, ...]) -> list[Beside]:
+    def less(of: str, than: str) -> list[float]:
+        return [found[than, e] - found[of, e] for e in epsilons]
+
+    def told(points: list[float]) -> str:
+        return f"{fmean(points):+.2f} points on average, {min(points):+.2f} to {max(points):+.2f}"
+
+    noise, many = less(TWO, ONE), less(THREE, ONE)
+    return [
+        Beside(
+            what="what a second noise costs",
+            theirs="insignificant",
+            ours=told(noise),
+            holds=abs(fmean(noise)) < 0.5,
+            why=LEARNER,
+        ),
+        Beside(
+            what="three parties, below one party",
+            theirs="not measured",
+            ours=told(many),
+            why="Three parties choose by noisy counts of every attribute, and no choice costs them anything.",
+        ),
+    ]
+
+
+def _counted(parties: int, needed: int) -> Callable[[Counts, Cost], Noisy]:
+    """Counts to which each of some parties adds a share, so many of which are a whole noise."""
+
+    def count(counts: Counts, cost: Cost) -> Noisy:
+        assert isinstance(cost, Pure)
+        shares = [laplace_share(np.shape(counts), cost.epsilon, needed) for _ in range(parties)]
+        scale = float(Fraction(1) / cost.epsilon)
+        return Noisy(
+            values=counts + np.sum(shares, axis=0), event=cost, scale=scale, law="laplace", draws=parties / needed
+        )
+
+    return count
+
+
+def _alone(epsilon: str, table: PrivateTable, work: Work) -> NoisyTable:
+    return DiffGen(epsilon=epsilon, specializations=STEPS, score="max")(table, work)
+
+
+def _pair(epsilon: str, table: PrivateTable, work: Work) -> NoisyTable:
+    asked = DiffGen(epsilon=epsilon, specializations=STEPS, score="max")
+    return published(asked, table, work, Mechanisms(count=_counted(2, 1)))
+
+
+def _three(epsilon: str, table: PrivateTable, work: Work) -> NoisyTable:
+    asked = DiffGen(epsilon=epsilon, specializations=STEPS, score="max", choosing="counts")
+    return published(asked, table, work, Mechanisms(count=_counted(3, 2)))
+
+
+WAYS: Mapping[str, Release] = {ONE: _alone, TWO: _pair, THREE: _three}
+"""Every way to make the release."""

@@ -1,0 +1,1 @@
+"""Differentially private releases that several parties make together: terms, protocols, what becomes a bundle."""
