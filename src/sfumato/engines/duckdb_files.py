@@ -44,11 +44,16 @@ def file_rows(path: Path, shape: TextShape) -> exp.Select:
     ends = {_end(file) for file in files}
     if ends <= set(_PARQUET):
         inside = {part for file in files if path.is_dir() for part in file.parent.relative_to(path).parts}
-        hive = exp.true() if any("=" in part for part in inside) else exp.false()
-        return _scan("READ_PARQUET", files, hive_partitioning=hive, can_have_nan=exp.true())
+        return parquet_rows(files, hive=any("=" in part for part in inside))
     if len(ends) == 1 and ends <= set(_CSV):
         return _csv_rows(files, shape)
     raise DataError(f"{path}: files of different formats ({listed(sorted(ends))}); name those of one, as in *.parquet")
+
+
+def parquet_rows(files: Sequence[Path], *, hive: bool = False) -> exp.Select:
+    """The rows of Parquet files; with ``hive``, folders named ``year=2024`` give a column."""
+    named_folders = exp.true() if hive else exp.false()
+    return _scan("READ_PARQUET", files, hive_partitioning=named_folders, can_have_nan=exp.true())
 
 
 def found_files(path: Path) -> list[Path]:
