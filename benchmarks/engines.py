@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 
 BLOCK = 1_000_000
-WIDTHS = {"age": 80, "sex": 2, "region": 20, "education": 16, "marital": 6, "work": 8}
+WIDTHS = {"age": 80, "sex": 2, "region": 10, "education": 8, "marital": 4, "work": 4}
 """The quasi-identifiers, each with how many values it has; combinations are skewed, so that many are rare."""
-BESIDE = {"diagnosis": 30, "hours": 60, "visits": 40, "income": 2}
+BESIDE = {"diagnosis": 12, "hours": 60, "visits": 40, "income": 2}
 PLAN = {
     "columns": {
         "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [5, 10, 20], "low": 0, "high": 80}},

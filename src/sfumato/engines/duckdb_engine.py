@@ -102,7 +102,10 @@ class DuckEngine:
         duckdb = extra("duckdb", 'engine = "duckdb"')
         written = statement.sql(dialect=DIALECT, identify=True, comments=False)
         asked = isinstance(statement, exp.Query)
-        kinds = {exp.Create: duckdb.StatementType.CREATE, exp.Copy: duckdb.StatementType.COPY}
+        kinds: dict[type[exp.Expr], Any] = {
+            exp.Create: duckdb.StatementType.CREATE,
+            exp.Copy: duckdb.StatementType.COPY,
+        }
         kind = duckdb.StatementType.SELECT if asked else kinds[type(statement)]
         try:
             if [one.type for one in self.connection.extract_statements(written)] != [kind]:

@@ -87,7 +87,7 @@ class Release:
         return write(self, folder, force=force, inside=inside, signer=signer, work=work)
 
     def parts_into(self, folder: Path) -> dict[str, Any] | None:
-        """Put the rows into a bundle where they are many files; what its manifest states about them, None for others."""
+        """Put the rows into a bundle where they are many files; what its manifest states about them, or None."""
         return None
 
     def about_to_appear(self, folder: Path) -> None:

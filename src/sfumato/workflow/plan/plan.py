@@ -86,9 +86,7 @@ class Plan:
             )
         kind = kind_of(self)
         if self.format == "parts" and kind.name != "table":
-            raise PlanError(
-                f'output.format = "parts" is for tables with quasi-identifiers, not for {kind.name} releases'
-            )
+            raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
         kind.check(self)
 
     def __repr__(self) -> str:

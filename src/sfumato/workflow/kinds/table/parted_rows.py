@@ -67,7 +67,7 @@ def refuse_whole(prepared: Prepared, recoding: Recoding) -> None:
     alike = [name for name, fold in zip(shown, folded, strict=True) if folded.count(fold) > 1]
     if alike:
         raise DataError(
-            f'{prepared.source.source}: {listed(alike)} differ by case only, and DuckDB, which counts "parts", does not '
+            f"{prepared.source.source}: {listed(alike)} differ by case only, and DuckDB, which counts parts, does not "
             'tell them apart; rename one of them, or use output.format = "parquet"'
         )
 

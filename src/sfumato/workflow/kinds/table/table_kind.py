@@ -13,6 +13,7 @@ from sfumato.workflow.apply.applying import apply_rules
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.kind import Kind, Manifest
 from sfumato.workflow.kinds.table import (
+    table_attack,
     table_content,
     table_manifest,
     table_plan,
@@ -58,7 +59,7 @@ KIND = Kind(
     search=table_stages.search,
     recode=table_stages.recode,
     judge=table_stages.judge,
-    attack=table_subject.attack_release,
+    attack=table_attack.attack_release,
     files=table_manifest.files,
     manifest=table_manifest.manifest,
     checks=_checks,

@@ -169,7 +169,7 @@ class TableRelease(Release):
         return found
 
     def parts_into(self, folder: Path) -> dict[str, Any] | None:
-        """Put the rows into a bundle where they are many files; what its manifest states about them, None for others."""
+        """Put the rows into a bundle where they are many files; what its manifest states about them, or None."""
         return None if self.parts is None else self.parts.put_into(folder)
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
