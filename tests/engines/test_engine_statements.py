@@ -15,11 +15,11 @@ from sqlglot import exp, parse
 import sfumato as sf
 from sfumato.engines import statements
 from sfumato.engines.duckdb_engine import DuckEngine
-from sfumato.engines.duckdb_files import query_rows, table_rows
 from sfumato.engines.engine_source import EngineSource
+from sfumato.engines.named_rows import query_rows, table_rows
 from sfumato.ground.errors import DataError, MissingExtra, PlanError
 from sfumato.group.cell_source import CellMapping
-from tests.engines.duckdb_tables import Recorded
+from tests.engines.engine_tables import Recorded
 
 ATTACKS = [
     '"; DROP TABLE victim; --',

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import polars as pl
 from sqlglot import exp
 
+from sfumato.engines.arrow_stream import ArrowStream
 from sfumato.engines.statements import quoted, text
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import extra
@@ -70,7 +71,7 @@ class DuckEngine:
 
     def keep(self, name: str, rows: Any) -> None:
         """All rows of a frame or relation as a temporary table; it goes to disk where memory ends."""
-        self.connection.register(_ARRIVING, _Stream(rows))
+        self.connection.register(_ARRIVING, ArrowStream(rows))
         made = exp.Create(
             this=exp.Table(this=quoted(name)),
             kind="TABLE",
@@ -111,20 +112,10 @@ class DuckEngine:
             if [one.type for one in self.connection.extract_statements(written)] != [kind]:
                 raise DataError(f"DuckDB reads more in a statement than was meant, so it was not run: {written}")
             if asked:
-                return pl.DataFrame(_Stream(self.connection.sql(written)))
+                return pl.DataFrame(ArrowStream(self.connection.sql(written)))
             return self.connection.execute(written)
         except (duckdb.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
             raise DataError(f"DuckDB cannot answer: {_told(fault)}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Stream:
-    """Rows as a stream of Arrow and as nothing else: no other package is needed between polars and DuckDB."""
-
-    rows: Any
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.rows.__arrow_c_stream__(requested_schema)
 
 
 def _told(fault: BaseException) -> str:

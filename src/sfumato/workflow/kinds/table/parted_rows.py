@@ -20,7 +20,7 @@ from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, DataError, PlanError, listed
 from sfumato.verification.released_parts import counted_files
 from sfumato.workflow.bundling import stated
-from sfumato.workflow.engine_input import is_relation
+from sfumato.workflow.engine_input import is_relation, is_spark
 from sfumato.workflow.kinds.table.preparing import Prepared
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ReleasedParts(Brief):
             import duckdb
 
             return duckdb.read_parquet([str(file) for file in self.files])
-        if type(like).__module__.startswith("pyspark."):
+        if is_spark(like):
             return like.sparkSession.read.parquet(*map(str, self.files))  # type: ignore[attr-defined]
         return pl.scan_parquet(self.files, glob=False)
 

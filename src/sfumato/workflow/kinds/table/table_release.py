@@ -28,6 +28,7 @@ from sfumato.verification.judging import smallest
 from sfumato.verification.near_unique_remarks import near_unique_released
 from sfumato.workflow.apply.rules import Rule, rule_at
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.engine_input import is_spark
 from sfumato.workflow.kinds.table.preparing import Prepared
 from sfumato.workflow.released import Release
 
@@ -103,7 +104,11 @@ class TableRelease(Release):
     @property
     def frame(self) -> object:
         """The released rows as the same kind of frame that came in; a lazy one where they stay in files."""
-        return super().frame if self.parts is None else self.parts.frame(self.like)
+        if self.parts is not None:
+            return self.parts.frame(self.like)
+        if is_spark(self.like):
+            return self.like.sparkSession.createDataFrame(self.rows.to_arrow())  # type: ignore[attr-defined]
+        return super().frame
 
     @property
     def marks(self) -> list[str]:

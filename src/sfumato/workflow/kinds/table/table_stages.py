@@ -23,7 +23,7 @@ from sfumato.verification.evidence import evidence, groups_apart, required
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
 from sfumato.workflow.catalog.parts import AlgorithmPart
-from sfumato.workflow.engine_input import is_relation, planned_source, relation_source
+from sfumato.workflow.engine_input import frame_source, planned_source, stays
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.table.auto import chosen
 from sfumato.workflow.kinds.table.parted_rows import ReleasedParts, parted
@@ -65,7 +65,7 @@ def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
     plan = asked.plan
     if is_source(asked.like):
         return asked.like, asked.population  # type: ignore[return-value]
-    if is_relation(asked.like) or (asked.like is None and plan.input.engine is not None):
+    if stays(plan, asked.like) or (asked.like is None and plan.input.engine is not None):
         return _in_engine(asked)
     table = marked(load_table(plan, asked.like, plan.input.path), plan)
     if asked.population is None and plan.input.population is None:
@@ -77,10 +77,10 @@ def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
 def _in_engine(asked: Asked) -> tuple[CellSource, CellSource | None]:
     """The table and the population where they are; counts come from there, and no row before the last step."""
     plan, people = asked.plan, asked.population
-    source = planned_source(plan) if asked.like is None else relation_source(plan, asked.like)
+    source = planned_source(plan) if asked.like is None else frame_source(plan, asked.like)
     if people is None and plan.input.population is None:
         return source, None
-    whole = planned_source(plan, plan.input.population) if people is None else relation_source(plan, people)
+    whole = planned_source(plan, plan.input.population) if people is None else frame_source(plan, people)
     return source, replace(whole, missing=source.missing)
 
 
