@@ -33,7 +33,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         subprocess.run([*as_other, *command], check=True, capture_output=True, cwd=folder)
 
     run(str(tools / "initdb"), "-D", str(data), "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
-    said = f"-k {folder} -p {PORT} -c listen_addresses= -c fsync=off -c shared_buffers=16MB"
+    said = f"-k {folder} -p {PORT} -c listen_addresses= -c fsync=off -c lock_timeout=5s -c shared_buffers=16MB"
     run(str(tools / "pg_ctl"), "-D", str(data), "-l", str(folder / "log"), "-w", "-o", said, "start")
     try:
         yield f"postgresql:///postgres?host={folder}&port={PORT}&user=tester"

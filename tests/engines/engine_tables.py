@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,25 +50,31 @@ class Recorded:
 def in_spark(session: Any, table: Table) -> EngineSource:
     """A table as a source in Spark."""
     from sfumato.engines.spark_engine import SparkEngine
-    from sfumato.engines.spark_tables import spark_frame
 
     engine = SparkEngine.of(session)
-    rows = spark_frame(engine, session.createDataFrame(typed(table.frame).to_arrow()))
-    return EngineSource.reading(engine, rows, missing=table.missing)
+    engine.lend("people", typed(table.frame))
+    return EngineSource.reading(engine, named(["people"]), missing=table.missing)
 
 
 PORT = 5477
 """Where the private PostgreSQL listens, on a socket in its own folder."""
 
 
-def in_postgres(address: str, table: Table, *, name: str = "people") -> EngineSource:
-    """A table as a source in PostgreSQL."""
+@contextmanager
+def owner(address: str) -> Iterator[Any]:
+    """Somebody who may change tables."""
     import adbc_driver_postgresql.dbapi as driver
 
+    with driver.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+        yield cursor
+
+
+def in_postgres(address: str, table: Table, *, name: str = "people") -> EngineSource:
+    """A table as a source in PostgreSQL."""
     from sfumato.engines.postgres_engine import PostgresEngine
     from sfumato.engines.postgres_tables import plain_rows
 
-    with driver.connect(address, autocommit=True) as owner, owner.cursor() as cursor:
+    with owner(address) as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {quoted(name).sql(dialect='postgres')}")
         cursor.adbc_ingest(name, ArrowStream(typed(table.frame)), mode="create")
         for column, dtype in table.frame.schema.items():

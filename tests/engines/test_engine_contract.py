@@ -161,8 +161,8 @@ def test_counts_and_recoded_rows_in_spark_are_those_of_the_table_in_memory(spark
     table = everything()
     engine, local = in_spark(spark, table), as_local(table)
     names = list(table.names)
-    for place in range(0, len(names), 2):
-        check_some(engine, local, [names[place - 2], names[place - 1], names[place]])
+    check_some(engine, local, [names[place] for place in (0, 1, 4)])
+    check_some(engine, local, [names[place] for place in (2, 3, 5)])
 
 
 def check_some(engine: EngineSource, local: LocalTable, names: list[str]) -> None:

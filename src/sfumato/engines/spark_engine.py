@@ -21,6 +21,8 @@ from sfumato.ground.extras import extra
 DIALECT = "spark"
 _SUBSTITUTE = "spark.sql.variable.substitute"
 """Whether Spark replaces ${...} anywhere in a statement, also in names and values."""
+_MOMENTS = "spark.sql.timestampType"
+"""Whether a moment without a time zone stays one."""
 _WHAT = 'engine = "spark"'
 _OWN = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.ui.showConsoleProgress": "false"}
 """What a session of our own is told."""
@@ -67,7 +69,7 @@ class SparkEngine:
 
     def lend(self, name: str, frame: pl.DataFrame) -> None:
         """A temporary view."""
-        with _told_as("Spark takes no table"):
+        with _told_as("Spark takes no table"), self._set(_MOMENTS, "TIMESTAMP_NTZ"):
             self.show(name, self.session.createDataFrame(frame.to_arrow()))
 
     def show(self, name: str, rows: Any) -> None:
@@ -92,14 +94,20 @@ class SparkEngine:
     def _meant(self, statement: exp.Query) -> Any:
         """A statement that Spark reads as it stands: its parser takes one, and replaces nothing in it."""
         written = statement.sql(dialect=DIALECT, identify=True, comments=False)
-        before = self.session.conf.get(_SUBSTITUTE, "true")
-        self.session.conf.set(_SUBSTITUTE, "false")
-        try:
+        with self._set(_SUBSTITUTE, "false"):
             rows = self.session.sql(written)
             rows.schema  # noqa: B018  Spark Connect reads a statement only when it must
             return rows
+
+    @contextmanager
+    def _set(self, key: str, value: str) -> Iterator[None]:
+        """A setting of the session, for as long as the block lasts."""
+        before = self.session.conf.get(key)
+        self.session.conf.set(key, value)
+        try:
+            yield
         finally:
-            self.session.conf.set(_SUBSTITUTE, before)
+            self.session.conf.set(key, before)
 
 
 @contextmanager
