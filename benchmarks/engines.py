@@ -1,7 +1,8 @@
-"""One table in files, released by DuckDB where it is and read into memory: CPU, peak memory, and the same rows.
+"""One table, released in parts by every engine that is there: CPU, peak memory, and the same rows.
 
-    python benchmarks/engines.py [ROWS ...]
+    WAREHOUSE=postgresql://... python benchmarks/engines.py [ROWS ...]
 
+CPU and memory are those of sfumato's process: DuckDB works inside it, a server of PostgreSQL or Spark's Java does not.
 Each release is a process of its own. Rows are drawn block by block, so that making them takes no memory.
 """
 
@@ -9,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +40,12 @@ PLAN = {
 }
 WHERE = {
     "duckdb": {"path": "rows", "engine": "duckdb", "memory": "2GB"},
+    "postgresql": {"engine": "postgresql", "connection": "WAREHOUSE", "table": "sfumato_people"},
+    "spark": {"engine": "spark", "path": "rows"},
 }
 """What each engine is told about its input; a table in memory is told nothing."""
+MOST_IN_MEMORY = 20_000_000
+"""A larger table is not read into memory."""
 
 
 def generate(folder: Path, rows: int, *, seed: int = 25) -> None:
@@ -103,8 +110,29 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             (Path(place) / "rows").mkdir()
             generate(Path(place) / "rows", rows)
-            for engine in ("duckdb", "memory"):
+            for engine in engines(rows):
+                if engine == "postgresql":
+                    load(Path(place) / "rows", os.environ["WAREHOUSE"])
                 print(f"{rows:,}", measured(Path(place), engine), flush=True)
+
+
+def engines(rows: int) -> list[str]:
+    """Those that are there: PostgreSQL where WAREHOUSE holds the address of a server, Spark where it is installed."""
+    found = ["duckdb"]
+    found += ["memory"] if rows <= MOST_IN_MEMORY else []
+    found += ["postgresql"] if "WAREHOUSE" in os.environ else []
+    return found + (["spark"] if find_spec("pyspark") is not None else [])
+
+
+def load(folder: Path, address: str) -> None:
+    """Put the rows into PostgreSQL; that is no part of what is measured."""
+    import adbc_driver_postgresql.dbapi as driver
+
+    with driver.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS sfumato_people")
+        for place, file in enumerate(sorted(folder.iterdir())):
+            mode = "append" if place else "create"
+            cursor.adbc_ingest("sfumato_people", pl.read_parquet(file).to_arrow(), mode=mode)
 
 
 if __name__ == "__main__":

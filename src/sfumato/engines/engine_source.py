@@ -30,6 +30,8 @@ from sfumato.group.tally import Counts
 MOST = 5_000_000
 """The most different combinations, each with its count, that are taken out of an engine."""
 
+_TIMES = "\0times"
+
 
 @dataclass(eq=False, repr=False)
 class EngineSource(Brief):
@@ -144,6 +146,13 @@ class EngineSource(Brief):
 
     def _combinations(self, names: Sequence[str]) -> int:
         return int(self.engine.ask(sql.combinations(self.base, names))["n"][0])
+
+    def counted(self, names: Sequence[str]) -> tuple[Table, Counts]:
+        """Every different row of some columns once, sorted, and how often each is there."""
+        found = self._grouped(list(names), ())
+        rows = [found[f"c{place}"].cast(self.dtype(name)).alias(name) for place, name in enumerate(names)]
+        whole = pl.DataFrame([*rows, found["n"].cast(pl.Int64).alias(_TIMES)]).sort(*names, nulls_last=True)
+        return Table(frame=whole.drop(_TIMES), source=self.source, missing=self.missing), whole[_TIMES].to_numpy()
 
     def rare(self, name: str, marks: Sequence[str], k: int) -> int:
         """How many rows hold a value that fewer than k rows hold; ``marks`` are texts that are no values."""
