@@ -47,6 +47,8 @@ class EngineSource(Brief):
     """What messages call it."""
     most: int = MOST
     """The most cells that are counted."""
+    note: str = ""
+    """What a steward should know about how the rows are read."""
     gives: frozenset[Need] = frozenset(("joint", "integers"))
     """Whole counts of all columns together; no single rows, and not whose rows they are."""
     _values: dict[str, tuple[pl.Series, Counts]] = field(default_factory=dict)

@@ -30,6 +30,7 @@ from sfumato.workflow.kinds.table.parted_rows import ReleasedParts, parted
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
 from sfumato.workflow.kinds.table.table_release import TableRelease
+from sfumato.workflow.large_input import too_large
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.plan import Plan
 
@@ -67,6 +68,9 @@ def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
         return asked.like, asked.population  # type: ignore[return-value]
     if stays(plan, asked.like) or (asked.like is None and plan.input.engine is not None):
         return _in_engine(asked)
+    why = too_large(plan) if asked.like is None and asked.population is None else None
+    if why is not None:
+        return replace(planned_source(plan), note=why), None
     table = marked(load_table(plan, asked.like, plan.input.path), plan)
     if asked.population is None and plan.input.population is None:
         return table, None
