@@ -99,6 +99,7 @@ class PostgresEngine:
 
     def _fetch(self, statement: exp.Query, folder: Path) -> None:
         connection = self._asked()
+        _run(connection, "SET LOCAL cursor_tuple_fraction = 1")  # all rows are fetched, not the first ones
         _run(connection, f"DECLARE sfumato NO SCROLL CURSOR FOR {written(statement)}")
         place, more = 0, True
         while more:
