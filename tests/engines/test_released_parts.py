@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.bundle import parts as parts_module
-from sfumato.bundle.parts import write_parts
+from sfumato.bundle import data_parts as parts_module
+from sfumato.bundle.data_parts import write_parts
 from sfumato.engines import engine_rows
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, DataError, PlanError

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.bundle.parts import part_files
+from sfumato.bundle.data_parts import part_files
 from sfumato.engines.duckdb_engine import DuckEngine
 from sfumato.engines.duckdb_files import parquet_rows
 from sfumato.engines.engine_source import EngineSource

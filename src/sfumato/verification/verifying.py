@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.bundle.bundle_files import SIGNATURE
+from sfumato.bundle.data_parts import digest_now, joint_digest, strange_parts
 from sfumato.bundle.manifest import load, seal_holds
-from sfumato.bundle.parts import digest_now, joint_digest, strange_parts
 from sfumato.bundle.signatures import Card, Signature, checked_signature
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
 from sfumato.bundle.stated_form import FAULTS

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.bundle.parts import part_files
+from sfumato.bundle.data_parts import part_files
 from sfumato.describe.roles import Role
 from sfumato.ground.scratch import temporary
 from sfumato.ground.work import Work

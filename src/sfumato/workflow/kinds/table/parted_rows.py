@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sfumato.bundle.parts import FOLDER, copy_parts, joint_digest, write_parts
+from sfumato.bundle.data_parts import FOLDER, copy_parts, joint_digest, write_parts
 from sfumato.bundle.recoding import Recoding
 from sfumato.data.table import plain_cells
 from sfumato.ground.brief import Brief

@@ -26,7 +26,6 @@ from sfumato.workflow.catalog.parts import AlgorithmPart
 from sfumato.workflow.engine_input import frame_source, planned_source, stays
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.table.auto import chosen
-from sfumato.workflow.kinds.table.parted_rows import ReleasedParts, parted
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
 from sfumato.workflow.kinds.table.table_release import TableRelease
@@ -36,6 +35,7 @@ from sfumato.workflow.plan.plan import Plan
 
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
+    from sfumato.workflow.kinds.table.parted_rows import ReleasedParts
 
 AUTO_SECONDS = 60.0
 """How long a search that can be stopped at any time goes on improving where the plan gives no limit."""
@@ -139,6 +139,8 @@ def recode(asked: Asked, found: Searched) -> Recoded:
     plan, prepared = asked.plan, found.prepared
     recoding = recoding_of(asked, prepared, found.outcome)
     if plan.output_format == "parts":
+        from sfumato.workflow.kinds.table.parted_rows import parted
+
         parts = parted(prepared, recoding, Chance(seed=plan.algorithm.seed))
         return Recoded(recoding=recoding, rows=parts.source.frame, sensitive=None, parts=parts)
     mapped = prepared.source.apply(recoding.mapping, recoding.beside(prepared.schema))

@@ -12,7 +12,7 @@ import polars as pl
 
 from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.bundle.parts import part_files
+from sfumato.bundle.data_parts import part_files
 from sfumato.bundle.published import Published
 from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.domains import ObservedDomain, narrowed
