@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -194,3 +197,50 @@ def test_a_seed_repeats_the_parts(tmp_path: Path):
     assert [f.read_bytes() for f in sorted((tmp_path / "one").iterdir())] == [
         f.read_bytes() for f in sorted((tmp_path / "two").iterdir())
     ]
+
+
+FULL = """
+import resource, sys
+import sfumato as sf
+plan = sf.Plan.load("plan.toml")
+made = None if sys.argv[1] == "early" else sf.release(plan)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+try:
+    (made or sf.release(plan)).write("out")
+except sf.SfumatoError as refusal:
+    print(type(refusal).__name__, refusal)
+"""
+
+
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_a_full_disk_ends_in_one_message_and_nothing_is_left(tmp_path: Path, when: str):
+    """No file can have more than 4,000 bytes: neither those of the engine, nor the parts, nor the report."""
+    people().write_parquet(tmp_path / "t.parquet")
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "plan.toml").write_text(PLAN)
+    found = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    asked = [sys.executable, "-c", FULL, when]
+    done = subprocess.run(asked, cwd=tmp_path, env=found, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == 1, done.stderr
+    assert done.stdout.startswith(("BundleError", "DataError"))
+    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+PLAN = """
+[input]
+path = "t.parquet"
+engine = "duckdb"
+missing = ["?"]
+[columns]
+age = { role = "quasi", hierarchy = { kind = "intervals", widths = [5, 10, 20], low = 0, high = 100 } }
+sex = { role = "quasi", hierarchy = { kind = "flat" } }
+occupation = { role = "sensitive" }
+number = { role = "keep" }
+[privacy]
+k_anonymity = 5
+[attack]
+run = false
+[output]
+format = "parts"
+"""
