@@ -85,6 +85,7 @@ class PostgresEngine:
             _run(lender, "ROLLBACK")
             _run(lender, "BEGIN ISOLATION LEVEL REPEATABLE READ")
             _run(lender, f"SET TRANSACTION SNAPSHOT {exp.Literal.string(self.snapshot).sql(dialect=DIALECT)}")
+            _run(lender, "SET LOCAL enable_nestloop = off")  # every row is looked up in lent tables: joins by hash
             self._lending = True
         with lender.cursor() as cursor:
             cursor.adbc_ingest(name, ArrowStream(frame), mode="create", temporary=True)
