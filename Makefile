@@ -16,7 +16,7 @@ demo: .venv/.ready-core
 	$(BIN)/sfumato demo -o sfumato-demo
 
 # Every test; properties with the examples of the profile `quick`.
-test: .venv/.ready-test .venv/.ready-browser
+test: .venv/.ready-test .venv/.ready-browser .venv/.ready-engines
 	$(PYTEST)
 
 # While working: the same without the tests marked slow.
@@ -24,7 +24,7 @@ test-quick: .venv/.ready-test
 	$(PYTEST) -m "not slow"
 
 # Every test with the profile `full`, eight times the examples of quick: before a release, and every night.
-test-full: .venv/.ready-test .venv/.ready-browser
+test-full: .venv/.ready-test .venv/.ready-browser .venv/.ready-engines .venv/.ready-spark
 	$(PYTEST) --hypothesis-profile=full
 
 check: .venv/.ready-check
@@ -66,6 +66,21 @@ bench: .venv/.ready-test
 	fi >/dev/null 2>&1
 	@touch $@
 
+# PostgreSQL and Java for the tests of engines; where they are not there and cannot be installed, these are skipped.
+.venv/.ready-engines: | .venv/bin/python
+	@if command -v java && ls /usr/lib/postgresql/*/bin/postgres; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get; then \
+		{ timeout 120 apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 update; \
+		DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq -y --no-install-recommends install \
+			default-jre-headless postgresql; } || true; \
+	fi >/dev/null 2>&1
+	@touch $@
+
+# Spark has 480 MB: for `make test-full` only. Where it cannot be installed, its tests are skipped.
+.venv/.ready-spark: requirements/spark.txt .venv/.ready-test
+	$(LOCKED) --no-deps -r requirements/spark.txt || echo "Spark could not be installed; its tests are skipped"
+	touch $@
+
 .venv/.ready-check: requirements/check.txt .venv/.ready-test
 	$(LOCKED) -r requirements/check.txt
 	touch $@ .venv/.ready-core
@@ -80,6 +95,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 lock: .venv/.ready-check
 	$(COMPILE) requirements/build.in -o requirements/build.txt
 	$(COMPILE) --no-deps requirements/apart.in -o requirements/apart.txt
+	$(COMPILE) requirements/spark.in -o requirements/spark.txt
 	$(COMPILE) pyproject.toml --extra test --extra check -o requirements/check.txt
 	$(COMPILE) pyproject.toml --extra test -c requirements/check.txt -o requirements/test.txt
 	$(COMPILE) pyproject.toml --extra all -c requirements/check.txt -o requirements/core.txt

@@ -1,7 +1,8 @@
-"""One table in files, released by DuckDB where it is and read into memory: CPU, peak memory, and the same rows.
+"""One table, released in parts by every engine that is there: CPU, peak memory, and the same rows.
 
-    python benchmarks/engines.py [ROWS ...]
+    WAREHOUSE=postgresql://... python benchmarks/engines.py [ROWS ...]
 
+CPU and memory are those of sfumato's process: DuckDB works inside it, a server of PostgreSQL or Spark's Java does not.
 Each release is a process of its own. Rows are drawn block by block, so that making them takes no memory.
 """
 
@@ -9,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +24,9 @@ import numpy as np
 import polars as pl
 
 BLOCK = 1_000_000
-WIDTHS = {"age": 80, "sex": 2, "region": 20, "education": 16, "marital": 6, "work": 8}
+WIDTHS = {"age": 80, "sex": 2, "region": 10, "education": 8, "marital": 4, "work": 4}
 """The quasi-identifiers, each with how many values it has; combinations are skewed, so that many are rare."""
-BESIDE = {"diagnosis": 30, "hours": 60, "visits": 40, "income": 2}
+BESIDE = {"diagnosis": 12, "hours": 60, "visits": 40, "income": 2}
 PLAN = {
     "columns": {
         "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [5, 10, 20], "low": 0, "high": 80}},
@@ -33,8 +36,16 @@ PLAN = {
     "privacy": {"k_anonymity": 10, "l_diversity": {"kind": "distinct", "l": 2}},
     "algorithm": {"name": "optimal", "max_suppressed": 0.05},
     "attack": {"run": False},
-    "output": {"format": "parquet"},
+    "output": {"format": "parts"},
 }
+WHERE = {
+    "duckdb": {"path": "rows", "engine": "duckdb", "memory": "2GB"},
+    "postgresql": {"engine": "postgresql", "connection": "WAREHOUSE", "table": "sfumato_people"},
+    "spark": {"engine": "spark", "path": "rows"},
+}
+"""What each engine is told about its input; a table in memory is told nothing."""
+MOST_IN_MEMORY = 20_000_000
+"""A larger table is not read into memory."""
 
 
 def generate(folder: Path, rows: int, *, seed: int = 25) -> None:
@@ -52,24 +63,31 @@ def generate(folder: Path, rows: int, *, seed: int = 25) -> None:
 
 
 def released(folder: Path, engine: str) -> dict[str, Any]:
-    """Make, write and verify one release in this process."""
+    """Make, write and verify one release in this process, and tell what that took."""
     import sfumato as sf
 
-    said = {"path": "rows", "engine": "duckdb", "memory": "2GB"} if engine == "duckdb" else {}
-    plan = sf.Plan.parse({**PLAN, "input": said}, folder=folder)
+    plan = sf.Plan.parse({**PLAN, "input": WHERE.get(engine, {})}, folder=folder)
     began = time.process_time()
-    made = sf.release(plan, None if said else pl.read_parquet(folder / "rows" / "*.parquet"))
+    made = sf.release(plan, pl.read_parquet(folder / "rows" / "*.parquet") if engine == "memory" else None)
     spent = time.process_time() - began
     made.write(folder / f"{engine}-bundle")
-    rows = made.rows.with_columns(pl.all().cast(pl.String)).sort(pl.all())
-    digest = hashlib.sha256(rows.hash_rows(seed=1).to_numpy().tobytes())
+    whole = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "engine": engine,
         "cpu until judged": round(spent, 1),
-        "cpu with bundle": round(time.process_time() - began, 1),
-        "rows": rows.height,
-        "digest": digest.hexdigest()[:16],
+        "cpu with bundle": round(whole, 1),
+        "peak MB": round(peak),
+        "rows": made.height,
+        "digest": digest(folder / f"{engine}-bundle"),
     }
+
+
+def digest(bundle: Path) -> str:
+    """Of the sorted rows of a bundle, each different row once with its count."""
+    rows = pl.scan_parquet(bundle / "data" / "*.parquet").select(pl.all().cast(pl.String))
+    counted = rows.group_by(pl.all()).len().collect(engine="streaming").sort(pl.all())
+    return hashlib.sha256(counted.hash_rows(seed=1).to_numpy().tobytes()).hexdigest()[:16]
 
 
 def measured(folder: Path, engine: str) -> dict[str, Any]:
@@ -83,9 +101,7 @@ def measured(folder: Path, engine: str) -> dict[str, Any]:
 
 def child(folder: str, engine: str) -> None:
     """Tell what one release took."""
-    found = released(Path(folder), engine)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({**found, "peak MB": round(peak)}))
+    print(json.dumps(released(Path(folder), engine)))
 
 
 def main() -> None:
@@ -94,8 +110,29 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             (Path(place) / "rows").mkdir()
             generate(Path(place) / "rows", rows)
-            for engine in ("duckdb", "memory"):
+            for engine in engines(rows):
+                if engine == "postgresql":
+                    load(Path(place) / "rows", os.environ["WAREHOUSE"])
                 print(f"{rows:,}", measured(Path(place), engine), flush=True)
+
+
+def engines(rows: int) -> list[str]:
+    """Those that are there: PostgreSQL where WAREHOUSE holds the address of a server, Spark where it is installed."""
+    found = ["duckdb"]
+    found += ["memory"] if rows <= MOST_IN_MEMORY else []
+    found += ["postgresql"] if "WAREHOUSE" in os.environ else []
+    return found + (["spark"] if find_spec("pyspark") is not None else [])
+
+
+def load(folder: Path, address: str) -> None:
+    """Put the rows into PostgreSQL; that is no part of what is measured."""
+    import adbc_driver_postgresql.dbapi as driver
+
+    with driver.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS sfumato_people")
+        for place, file in enumerate(sorted(folder.iterdir())):
+            mode = "append" if place else "create"
+            cursor.adbc_ingest("sfumato_people", pl.read_parquet(file).to_arrow(), mode=mode)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from sqlglot import exp, parse
@@ -15,27 +14,11 @@ from sqlglot import exp, parse
 import sfumato as sf
 from sfumato.engines import statements
 from sfumato.engines.duckdb_engine import DuckEngine
-from sfumato.engines.duckdb_files import query_rows, table_rows
 from sfumato.engines.engine_source import EngineSource
+from sfumato.engines.named_rows import query_rows, table_rows
 from sfumato.ground.errors import DataError, MissingExtra, PlanError
-from sfumato.group.cell_source import CellMapping
-from tests.engines.duckdb_tables import Recorded
-
-ATTACKS = [
-    '"; DROP TABLE victim; --',
-    "'; DROP TABLE victim; --",
-    "\\'; DROP TABLE victim; --",
-    '") FROM victim; DELETE FROM victim; SELECT ("',
-    "') OR 1 = 1; INSERT INTO victim VALUES ('x'); --",
-    "x') UNION SELECT * FROM victim --",
-    "`; DROP TABLE victim; --`",
-    "$$; DROP TABLE victim; $$",
-    "/* */ ; ATTACH 'stolen.db'; --",
-    "\n; COPY victim TO 'stolen.csv'; --\n",
-    "E'\\x27; DROP TABLE victim'",
-    "{'a': 1}; PRAGMA x",
-    "?", "$1", ":name", "%s", "\x00" + "nul",
-]  # fmt: skip
+from tests.engines.attacks import ATTACKS, everything
+from tests.engines.engine_tables import Recorded
 
 
 def victimized() -> tuple[DuckEngine, Recorded]:
@@ -44,21 +27,6 @@ def victimized() -> tuple[DuckEngine, Recorded]:
     recorded = Recorded(engine.connection)
     object.__setattr__(engine, "connection", recorded)
     return engine, recorded
-
-
-def everything(source: EngineSource) -> None:
-    """Every question that a source asks."""
-    names = list(source.names)
-    whole = source.marked(names, ("?", "'")).complete(names[:1])
-    domains = [whole.domain(name) for name in names]
-    whole.cells(domains[:1], domains[1:])
-    cells = whole.cells(domains[:2])
-    mapping = CellMapping(
-        cells=cells, labels=cells.labels, shown=cells.keys, suppressed=np.arange(cells.count) % 2 == 0
-    )
-    assert whole.apply(mapping, names[-1:]).frame.height == whole.rows
-    whole.texts(names, mapping)
-    whole.texts(names)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -112,7 +80,7 @@ def test_what_would_be_two_statements_is_not_run():
 )
 def test_a_query_that_is_not_one_select_is_refused(query: str):
     with pytest.raises(PlanError, match=r"input\.query"):
-        query_rows(query)
+        query_rows(query, "duckdb")
 
 
 @pytest.mark.parametrize("name", ["a.b.c.d", "", "a..b", "."])
@@ -127,9 +95,9 @@ def test_a_database_reaches_no_other_file(tmp_path: Path):
     engine.connection.execute("DETACH own")
     (tmp_path / "other.csv").write_text("a\n1\n")
     own = DuckEngine.opened(tmp_path / "own.duckdb", memory="100MB")
-    assert own.ask(query_rows("SELECT * FROM t")).rows() == [(1,)]
+    assert own.ask(query_rows("SELECT * FROM t", "duckdb")).rows() == [(1,)]
     with pytest.raises(DataError, match="DuckDB cannot answer"):
-        own.ask(query_rows(f"SELECT * FROM read_csv('{tmp_path / 'other.csv'}')"))
+        own.ask(query_rows(f"SELECT * FROM read_csv('{tmp_path / 'other.csv'}')", "duckdb"))
 
 
 def plan(said: dict[str, Any], folder: Path = Path(), **more: Any) -> sf.Plan:
@@ -205,10 +173,9 @@ def test_a_lost_connection_and_a_broken_file_end_in_one_message_and_nothing_is_w
 
 def test_duckdb_draws_no_bars_on_standard_output():
     """DuckDB would, where a program has no file."""
-    program = "from sfumato.engines.duckdb_engine import *; from sfumato.engines.duckdb_files import *"
-    program += (
-        "; print(DuckEngine.opened().ask(query_rows(\"SELECT current_setting('enable_progress_bar') AS a\")).rows())"
-    )
+    program = "from sfumato.engines.duckdb_engine import *; from sfumato.engines.named_rows import *"
+    program += "; asked = query_rows(\"SELECT current_setting('enable_progress_bar') AS a\", 'duckdb')"
+    program += "; print(DuckEngine.opened().ask(asked).rows())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[(False,)]\n"
 

@@ -16,7 +16,7 @@ from sfumato.group.cell_source import CellMapping, CellSource, MappedRows
 from sfumato.group.classes import Classes
 from sfumato.group.local_table import LocalTable
 from sfumato.testing.cell_source_kit import BrokenCells, check_added_cells, check_cell_source, mixed_table
-from tests.engines.duckdb_tables import in_duckdb, typed
+from tests.engines.engine_tables import in_duckdb, typed
 
 TABLES = [
     mixed_table(),

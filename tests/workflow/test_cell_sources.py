@@ -15,7 +15,7 @@ from sfumato.group.added_cells import AddedCells
 from sfumato.group.cell_source import CellSource
 from sfumato.group.local_table import LocalTable
 from sfumato.workflow.loading import load_table, marked
-from tests.engines.duckdb_tables import in_duckdb
+from tests.engines.engine_tables import in_duckdb
 from tests.golden.releases import adapter, comparing
 from tests.golden.releases.plans import PLANS
 from tests.golden.releases.plans import TABLES as GOLDEN

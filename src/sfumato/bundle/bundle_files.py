@@ -66,10 +66,12 @@ def refuse_foreign(folder: Path) -> None:
             f"{folder} exists and is no bundle of sfumato ({error}); --force replaces bundles only, so remove it "
             "yourself, or name another folder with -o"
         ) from error
-    for path in sorted(folder.iterdir()):
-        if path.name not in known or path.is_symlink() or not path.is_file():
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        holds = any(one.startswith(f"{name}/") for one in known)
+        if name not in known or path.is_symlink() or not (path.is_dir() if holds else path.is_file()):
             raise BundleError(
-                f"{folder} exists and is no bundle alone: {path.name!r} is no file of it and would be lost; move it "
+                f"{folder} exists and is no bundle alone: {name!r} is no file of it and would be lost; move it "
                 "away, or name another folder with -o"
             )
 

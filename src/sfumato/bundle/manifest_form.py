@@ -21,6 +21,7 @@ from sfumato.bundle.manifest_parts import (
     MISSING,
     NAME,
     NUMBER,
+    PARTS,
     REACHED,
     REPORT,
     RULE,
@@ -34,24 +35,28 @@ from sfumato.bundle.sanitized_form import SANITIZED
 from sfumato.bundle.tree_form import TREE
 from sfumato.data.table import KINDS
 
+_SHOWN: Mapping[str, Form] = MappingProxyType(
+    {"columns": columns_form(KINDS, guarded=Exactly(True)), "missing": MISSING, "exempt_suppressed": Flag()}
+)
+_POPULATION: Mapping[str, Form] = MappingProxyType({"population": Listed(of=Listed(of=Either((NAME, Whole()))))})
+_APART = Record(needed={"group": NAME, "column": NAME, "type": OneOf(KINDS), "file": FILE, "sha256": DIGEST})
+
+
+class _TableData:
+    """One file, or many in a folder."""
+
+    def fault(self, value: Any, path: str) -> str | None:
+        """As every form."""
+        if isinstance(value, dict) and "parts" in value:
+            return Record(needed={**PARTS, **_SHOWN}, optional=_POPULATION).fault(value, path)
+        return Record(needed={**DATA, **_SHOWN}, optional={"apart": _APART, **_POPULATION}).fault(value, path)
+
+
 TABLE = Record(
     needed={
         **COMMON,
         "kind": Exactly("table"),
-        "data": Record(
-            needed={
-                **DATA,
-                "columns": columns_form(KINDS, guarded=Exactly(True)),
-                "missing": MISSING,
-                "exempt_suppressed": Flag(),
-            },
-            optional={
-                "apart": Record(
-                    needed={"group": NAME, "column": NAME, "type": OneOf(KINDS), "file": FILE, "sha256": DIGEST}
-                ),
-                "population": Listed(of=Listed(of=Either((NAME, Whole())))),
-            },
-        ),
+        "data": _TableData(),
         **JUDGED,
         "smallest_class": Record(needed={"value": Whole(), "wildcard": Whole()}),
         "recoding": Record(

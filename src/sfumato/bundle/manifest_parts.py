@@ -160,6 +160,18 @@ REPORT: Mapping[str, Form] = MappingProxyType(
     {"report": Record(needed={"file": Exactly("report.html"), "sha256": DIGEST})}
 )
 DATA: Mapping[str, Form] = MappingProxyType({"file": FILE, "sha256": DIGEST, "rows": Whole()})
+PARTS: Mapping[str, Form] = MappingProxyType(
+    {
+        "file": Exactly("data"),
+        "sha256": DIGEST,
+        "rows": Whole(),
+        "parts": Listed(
+            of=Record(needed={"file": Text(most=100, like=r"data/part-[0-9]{5}\.parquet"), "sha256": DIGEST}),
+            most=100_000,
+        ),
+    }
+)
+"""Data in many files of one folder."""
 MISSING = Listed(of=NAME, most=1000)
 RULE = Record(
     needed={"type": OneOf(KINDS)},

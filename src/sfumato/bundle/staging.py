@@ -75,6 +75,6 @@ def _told(left: Path | None) -> str:
 def _flush(folder: Path) -> None:
     """Force the bytes to disk, so that the rename never shows an unwritten file."""
     folder.chmod(0o755)
-    for path in folder.iterdir():
+    for path in folder.rglob("*"):
         sync(path)
     sync(folder)

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import polars as pl
 from sqlglot import exp
 
-from sfumato.engines.statements import quoted
+from sfumato.engines.arrow_stream import ArrowStream
+from sfumato.engines.statements import quoted, text
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import extra
 
@@ -26,12 +27,19 @@ class DuckEngine:
 
     connection: Any
     """The connection."""
+    folder: str
+    """Where it goes on where memory ends, and writes rows; the only folder that it may write into."""
     name: ClassVar[str] = "duckdb"
 
     @classmethod
-    def opened(cls, database: Path | None = None, *, memory: str | None = None) -> DuckEngine:
-        """A database file, only to be read, or none; with one, no other file can be reached."""
-        duckdb = extra("duckdb", 'engine = "duckdb"')
+    def opened(
+        cls, database: Path | None = None, *, memory: str | None = None, what: str = 'engine = "duckdb"'
+    ) -> DuckEngine:
+        """A database file, only to be read, or none; with one, no other file can be reached.
+
+        ``what`` is what needs DuckDB, for the message where it is not installed.
+        """
+        duckdb = extra("duckdb", what)
         folder = tempfile.mkdtemp(prefix="sfumato-")
         config = {
             "temp_directory": folder,
@@ -41,9 +49,10 @@ class DuckEngine:
         }
         try:
             place = ":memory:" if database is None else str(database)
-            made = cls(connection=duckdb.connect(place, read_only=database is not None, config=config))
+            made = cls(duckdb.connect(place, read_only=database is not None, config=config), folder)
             made.connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output
             if database is not None:
+                made.connection.execute("SET allowed_directories = [$1]", [folder])
                 made.connection.execute("SET enable_external_access = false")
         except duckdb.Error as fault:
             shutil.rmtree(folder, ignore_errors=True)
@@ -62,7 +71,7 @@ class DuckEngine:
 
     def keep(self, name: str, rows: Any) -> None:
         """All rows of a frame or relation as a temporary table; it goes to disk where memory ends."""
-        self.connection.register(_ARRIVING, _Stream(rows))
+        self.connection.register(_ARRIVING, ArrowStream(rows))
         made = exp.Create(
             this=exp.Table(this=quoted(name)),
             kind="TABLE",
@@ -75,30 +84,38 @@ class DuckEngine:
         finally:
             self.connection.unregister(_ARRIVING)
 
+    def write(self, statement: exp.Query, folder: Path) -> None:
+        """The rows in files of about 128 MB, none of which is in memory as a whole."""
+        inner = Path(self.folder) / f"rows-{len(list(Path(self.folder).iterdir()))}"
+        said = {"FORMAT": text("parquet"), "PER_THREAD_OUTPUT": exp.true(), "FILE_SIZE_BYTES": text("128MB")}
+        params = [exp.CopyParameter(this=exp.Var(this=key), expression=value) for key, value in said.items()]
+        try:
+            self.connection.execute("SET preserve_insertion_order = false")  # it takes memory, and rows are shuffled
+            self._run(exp.Copy(this=statement.subquery(), kind=False, files=[text(str(inner))], params=params))
+            for file in inner.iterdir() if inner.is_dir() else ():
+                shutil.move(file, folder / file.name)
+        finally:
+            self.connection.execute("SET preserve_insertion_order = true")
+            shutil.rmtree(inner, ignore_errors=True)
+
     def _run(self, statement: exp.Expr) -> Any:
         """Run one statement; DuckDB's own parser must see exactly one in it, of the kind that was built."""
         duckdb = extra("duckdb", 'engine = "duckdb"')
         written = statement.sql(dialect=DIALECT, identify=True, comments=False)
         asked = isinstance(statement, exp.Query)
-        kind = duckdb.StatementType.SELECT if asked else duckdb.StatementType.CREATE
+        kinds: dict[type[exp.Expr], Any] = {
+            exp.Create: duckdb.StatementType.CREATE,
+            exp.Copy: duckdb.StatementType.COPY,
+        }
+        kind = duckdb.StatementType.SELECT if asked else kinds[type(statement)]
         try:
             if [one.type for one in self.connection.extract_statements(written)] != [kind]:
                 raise DataError(f"DuckDB reads more in a statement than was meant, so it was not run: {written}")
             if asked:
-                return pl.DataFrame(_Stream(self.connection.sql(written)))
+                return pl.DataFrame(ArrowStream(self.connection.sql(written)))
             return self.connection.execute(written)
         except (duckdb.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
             raise DataError(f"DuckDB cannot answer: {_told(fault)}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Stream:
-    """Rows as a stream of Arrow and as nothing else: no other package is needed between polars and DuckDB."""
-
-    rows: Any
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.rows.__arrow_c_stream__(requested_schema)
 
 
 def _told(fault: BaseException) -> str:

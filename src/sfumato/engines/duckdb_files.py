@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlglot import errors, exp, parse
+from sqlglot import exp
 
 from sfumato.data.csv_files import heading
 from sfumato.data.csv_shape import Dialect, first_record, sniff
-from sfumato.engines.duckdb_engine import DIALECT
-from sfumato.engines.statements import named, text, without_null
+from sfumato.engines.statements import text, without_null
 from sfumato.ground.errors import DataError, ParameterError, PlanError, listed
 
 _PARQUET, _CSV = (".parquet", ".pq"), (".csv", ".tsv")
@@ -44,11 +43,16 @@ def file_rows(path: Path, shape: TextShape) -> exp.Select:
     ends = {_end(file) for file in files}
     if ends <= set(_PARQUET):
         inside = {part for file in files if path.is_dir() for part in file.parent.relative_to(path).parts}
-        hive = exp.true() if any("=" in part for part in inside) else exp.false()
-        return _scan("READ_PARQUET", files, hive_partitioning=hive, can_have_nan=exp.true())
+        return parquet_rows(files, hive=any("=" in part for part in inside))
     if len(ends) == 1 and ends <= set(_CSV):
         return _csv_rows(files, shape)
     raise DataError(f"{path}: files of different formats ({listed(sorted(ends))}); name those of one, as in *.parquet")
+
+
+def parquet_rows(files: Sequence[Path], *, hive: bool = False) -> exp.Select:
+    """The rows of Parquet files; with ``hive``, folders named ``year=2024`` give a column."""
+    named_folders = exp.true() if hive else exp.false()
+    return _scan("READ_PARQUET", files, hive_partitioning=named_folders, can_have_nan=exp.true())
 
 
 def found_files(path: Path) -> list[Path]:
@@ -121,27 +125,3 @@ def _scan(function: str, files: Sequence[Path], **options: exp.Expr) -> exp.Sele
     paths = exp.Array(expressions=[text(glob.escape(str(file.absolute()))) for file in files])
     said = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
     return exp.select("*").from_(exp.Table(this=exp.Anonymous(this=function, expressions=[paths, *said])))
-
-
-def table_rows(name: str) -> exp.Select:
-    """The rows of a table by its name, with its schema and catalog before it where it has such."""
-    parts = name.split(".")
-    if len(parts) > 3 or not all(parts):
-        raise PlanError(f"input.table: {name!r} is no name; write table, schema.table or catalog.schema.table, or use "
-                        "input.query for a name with a point in it")  # fmt: skip
-    return named(parts)
-
-
-def query_rows(query: str) -> exp.Query:
-    """The rows of a query, which must be one SELECT that changes nothing."""
-    try:
-        found = [one for one in parse(query, dialect=DIALECT) if one is not None]
-    except errors.SqlglotError as fault:
-        told = str(fault).splitlines()[0]
-        raise PlanError(f"input.query cannot be read as SQL: {told}") from None
-    changing = (exp.DML, exp.DDL, exp.Command, exp.Into, exp.Drop, exp.Alter)
-    if len(found) != 1 or not isinstance(found[0], exp.Query):
-        raise PlanError("input.query must be one SELECT, and nothing beside it")
-    if any(isinstance(node, changing) and not isinstance(node, exp.Query) for node in found[0].walk()):
-        raise PlanError("input.query must be one SELECT that changes nothing")
-    return found[0]

@@ -1,7 +1,8 @@
-"""What an engine must be able to do: answer one question, and borrow a small table."""
+"""What an engine must be able to do: answer one question, borrow a small table, and write rows into files."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol
 
 import polars as pl
@@ -20,3 +21,6 @@ class Engine(Protocol):
 
     def lend(self, name: str, frame: pl.DataFrame) -> None:
         """Statements may name this table from now on; one of the same name is replaced."""
+
+    def write(self, statement: exp.Query, folder: Path) -> None:
+        """The rows that a statement gives as Parquet files in an empty folder, in any division and any order."""

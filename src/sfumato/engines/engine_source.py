@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sfumato.describe.domains import ObservedDomain
 from sfumato.engines import statements as sql
 from sfumato.engines.engine import Engine
 from sfumato.engines.engine_cells import cell_table, cells_of, placed
+from sfumato.engines.engine_rows import RecodedRows, batches, refuse_changed
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.group.cell_source import CellMapping, MappedRows
@@ -27,6 +29,8 @@ from sfumato.group.tally import Counts
 
 MOST = 5_000_000
 """The most different combinations, each with its count, that are taken out of an engine."""
+
+_TIMES = "\0times"
 
 
 @dataclass(eq=False, repr=False)
@@ -43,9 +47,12 @@ class EngineSource(Brief):
     """What messages call it."""
     most: int = MOST
     """The most cells that are counted."""
+    note: str = ""
+    """What a steward should know about how the rows are read."""
     gives: frozenset[Need] = frozenset(("joint", "integers"))
     """Whole counts of all columns together; no single rows, and not whose rows they are."""
     _values: dict[str, tuple[pl.Series, Counts]] = field(default_factory=dict)
+    _groups: dict[tuple[tuple[str, ...], tuple[str, ...]], pl.DataFrame] = field(default_factory=dict)
 
     @classmethod
     def reading(
@@ -101,14 +108,14 @@ class EngineSource(Brief):
 
     def domain(self, name: str, kind: Kind | None = None) -> ObservedDomain:
         """The values of a column with their counts; the kind is inferred when not declared."""
-        values, rows = self._distinct(name)
+        values, rows = self.values(name)
         column = Table(frame=pl.DataFrame([values]), missing=self.missing, source=self.source).column(name, kind)
         domain = ObservedDomain.of(column)
         counts = total(column.codes.astype(np.int64), rows, len(column.values))
         absent = 0 if column.missing is None else int(counts[column.missing])
         return replace(domain, counts=counts[: len(domain.values)], absent=absent)
 
-    def _distinct(self, name: str) -> tuple[pl.Series, Counts]:
+    def values(self, name: str) -> tuple[pl.Series, Counts]:
         """The different values of a column as they are, and the rows of each; asked for once."""
         if name not in self._values:
             dtype = self.dtype(name)
@@ -142,10 +149,26 @@ class EngineSource(Brief):
     def _combinations(self, names: Sequence[str]) -> int:
         return int(self.engine.ask(sql.combinations(self.base, names))["n"][0])
 
+    def counted(self, names: Sequence[str]) -> tuple[Table, Counts]:
+        """Every different row of some columns once, sorted, and how often each is there."""
+        found = self._grouped(list(names), ())
+        rows = [found[f"c{place}"].cast(self.dtype(name)).alias(name) for place, name in enumerate(names)]
+        whole = pl.DataFrame([*rows, found["n"].cast(pl.Int64).alias(_TIMES)]).sort(*names, nulls_last=True)
+        return Table(frame=whole.drop(_TIMES), source=self.source, missing=self.missing), whole[_TIMES].to_numpy()
+
+    def rare(self, name: str, marks: Sequence[str], k: int) -> int:
+        """How many rows hold a value that fewer than k rows hold; ``marks`` are texts that are no values."""
+        known = tuple(marks) if self.dtype(name) in TEXTS else ()
+        return int(self.engine.ask(sql.rare(self.base, name, known, k))["n"][0] or 0)
+
+    def unlike(self, name: str, letters: str, many: int) -> int:
+        """How many rows have a value that is not so many of these letters."""
+        return int(self.engine.ask(sql.unlike(self.base, name, self._marks(name), letters, many))["n"][0])
+
     def complete(self, names: Sequence[str]) -> Self:
         """The rows that have a value in each of these columns."""
         marks = {name: self._marks(name) for name in names}
-        return replace(self, base=sql.complete(self.base, marks), _values={}) if marks else self
+        return replace(self, base=sql.complete(self.base, marks), _values={}, _groups={}) if marks else self
 
     def _marks(self, name: str) -> tuple[str, ...]:
         return self.missing if self.dtype(name) in TEXTS else ()
@@ -156,9 +179,11 @@ class EngineSource(Brief):
         """The cells of some columns, by the codes of the given domains, with tallies of others; asked for once."""
         if unit is not None:
             raise PlanError(f"input.unit: {self.source} counts rows, and does not know whose they are")
-        keys, beside = [one.column for one in quasi], [one.column for one in counted]
-        found = self._grouped(keys, beside)
-        found = found.filter(found["n"] > 0)
+        asked = tuple(one.column for one in quasi), tuple(one.column for one in counted)
+        if asked not in self._groups:
+            found = self._grouped(*asked)
+            self._groups = {asked: found.filter(found["n"] > 0)}
+        found = self._groups[asked]
         codes = [self._coded(found[f"c{n}"], one) for n, one in enumerate([*quasi, *counted])]
         return cells_of(found, quasi, counted, codes)
 
@@ -176,21 +201,33 @@ class EngineSource(Brief):
 
     def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
         """Every row under a mapping, with other columns as they are; a table that changed since is refused."""
+        recoded = self._recoded(mapping, beside)
+        found = self.engine.ask(recoded.statement)
+        refuse_changed(recoded.cells(found, mapping.cells.count), mapping, self.rows, self.source)
+        return recoded.read(found)
+
+    def apply_in(self, folder: Path, mapping: CellMapping, beside: Sequence[str] = ()) -> Iterator[MappedRows]:
+        """The same, some rows at a time, by way of files in an empty folder; the change is told after the last rows."""
+        recoded = self._recoded(mapping, beside)
+        self.engine.write(recoded.statement, folder)
+        counts = np.zeros(mapping.cells.count, np.int64)
+        for batch in batches(folder):
+            counts += recoded.cells(batch, mapping.cells.count)
+            yield recoded.read(batch)
+        refuse_changed(counts, mapping, self.rows, self.source)
+
+    def _recoded(self, mapping: CellMapping, beside: Sequence[str]) -> RecodedRows:
+        """Ask for every row under a mapping, which is lent for that."""
         names = mapping.cells.quasi
+        kept = [self._as_it_is(mapping, name) for name in names]
         shown = [
-            sql.cell(name) if self._as_it_is(mapping, name) else sql.cell(f"s{place}", sql.CELLS)
-            for place, name in enumerate(names)
+            sql.cell(name) if same else sql.cell(f"s{place}", sql.CELLS)
+            for place, (name, same) in enumerate(zip(names, kept, strict=True))
         ]
         asked = [*shown, *map(sql.cell, beside), sql.cell("hidden", sql.CELLS), sql.cell("cell", sql.CELLS)]
-        found = self.engine.ask(sql.recoded(self.base, self._lend(mapping), asked))
-        self._refuse_changed(mapping, found[f"c{len(asked) - 1}"])
-        types = [self.dtype(name) if self._as_it_is(mapping, name) else pl.String() for name in names]
-        types += [self.dtype(name) for name in beside]
-        rows = [
-            found[f"c{place}"].cast(dtype).alias(name)
-            for place, (name, dtype) in enumerate(zip((*names, *beside), types, strict=True))
-        ]
-        return MappedRows(frame=pl.DataFrame(rows), suppressed=found[f"c{len(asked) - 2}"].to_numpy())
+        types = {name: self.dtype(name) if same else pl.String() for name, same in zip(names, kept, strict=True)}
+        types |= {name: self.dtype(name) for name in beside}
+        return RecodedRows(statement=sql.recoded(self.base, self._lend(mapping), asked), types=types)
 
     def _as_it_is(self, mapping: CellMapping, name: str) -> bool:
         return name in mapping.unchanged and self.dtype(name) not in TEXTS
@@ -206,7 +243,7 @@ class EngineSource(Brief):
 
     def _dictionary(self, mapping: CellMapping, place: int) -> tuple[pl.DataFrame, int]:
         """The values of a column, each with its code in a mapping; and the code of no value, -1 for none."""
-        values, _ = self._distinct(mapping.cells.quasi[place])
+        values, _ = self.values(mapping.cells.quasi[place])
         own = Table(frame=pl.DataFrame([values.alias("v")]), missing=self.missing).column("v", "text")
         labels, wild = mapping.cells.labels[place], mapping.cells.wild
         none = np.flatnonzero(wild[place]).tolist() if wild is not None else []
@@ -216,16 +253,6 @@ class EngineSource(Brief):
         codes = np.where(own.codes == (-1 if own.missing is None else own.missing), missing, moved[own.codes])
         book = pl.DataFrame([values.alias("v"), pl.Series("k", codes.astype(np.int32))])
         return book.filter(book["v"].is_not_null(), book["k"] >= 0), missing
-
-    def _refuse_changed(self, mapping: CellMapping, cells: pl.Series) -> None:
-        """Refuse rows that are not those that were counted."""
-        found = np.bincount(cells.to_numpy(), minlength=mapping.cells.count)
-        whole = int(mapping.cells.sizes.sum()) == self.rows
-        if len(cells) != self.rows or (whole and not np.array_equal(found, mapping.cells.sizes)):
-            raise DataError(
-                f"{self.source} changed while it was read: {self.rows:,} rows were counted, and {len(cells):,} of them "
-                "are there now in the same cells; release a table that nobody writes to, or a copy"
-            )
 
     def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
         """Some columns, every cell as text; with a mapping, only the rows that it does not suppress."""
@@ -238,7 +265,7 @@ class EngineSource(Brief):
 
     def _written(self, cells: pl.Series, name: str) -> pl.Series:
         """Cells as texts; moments as days only where the whole column has no others."""
-        first = self._distinct(name)[0] if isinstance(self.dtype(name), pl.Datetime) else None
+        first = self.values(name)[0] if isinstance(self.dtype(name), pl.Datetime) else None
         whole = cells.cast(self.dtype(name)).alias(name)
         whole = whole if first is None else pl.concat([first, whole])
         found = Table(frame=pl.DataFrame([whole]), missing=self.missing, source=self.source).column(name, "text").texts

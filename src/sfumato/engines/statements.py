@@ -124,6 +124,22 @@ def combinations(rows: exp.Query, names: Sequence[str]) -> exp.Select:
     return exp.select(_count()).from_(every.subquery(quoted("d")))
 
 
+def rare(rows: exp.Query, name: str, marks: Sequence[str], k: int) -> exp.Select:
+    """How many rows hold a value that fewer than k rows hold, as ``n``; null where none does."""
+    each = exp.select(_count()).from_(_rows(rows)).where(exp.not_(absent(name, marks))).group_by(cell(name))
+    few = exp.column(quoted("n"), table=quoted("d")) < exp.Literal.number(k)
+    total = exp.Sum(this=exp.column(quoted("n"), table=quoted("d")))
+    return exp.select(total.as_(quoted("n"))).from_(each.subquery(quoted("d"))).where(few)
+
+
+def unlike(rows: exp.Query, name: str, marks: Sequence[str], letters: str, many: int) -> exp.Select:
+    """How many rows have a value that is not so many of these letters, as ``n``."""
+    found = exp.cast(cell(name), "text")
+    rest = exp.Anonymous(this="TRANSLATE", expressions=[found, text(letters), text("")])
+    odd = exp.or_(rest.neq(text("")), exp.Length(this=found.copy()).neq(exp.Literal.number(many)))
+    return exp.select(_count()).from_(_rows(rows)).where(exp.not_(absent(name, marks)), odd)
+
+
 def recoded(
     rows: exp.Query, keys: Mapping[str, int], shown: Sequence[exp.Expr], *, visible: bool = False
 ) -> exp.Select:
@@ -151,7 +167,7 @@ def columns(rows: exp.Query, names: Sequence[str]) -> exp.Select:
 
 def lent(table: str) -> str:
     """What a lent table is called in the engine."""
-    return f"sfumato lent {table}"
+    return f"sfumato_lent_{table}"
 
 
 def _lent(table: str) -> exp.Table:

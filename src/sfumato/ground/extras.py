@@ -16,6 +16,8 @@ EXTRAS = {
     "gmpy2": ("gmpy2", "collaborate"),
     "rbcl": ("rbcl", "collaborate"),
     "duckdb": ("duckdb", "duckdb"),
+    "adbc_driver_postgresql": ("adbc-driver-postgresql", "postgresql"),
+    "pyspark": ("pyspark", "spark"),
 }
 """What each module is called as a package, and the extra that installs it."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,9 @@ from sfumato.ground.brief import Brief
 from sfumato.group.cell_cuts import CellCuts
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.cut_counts import ROWS, Figure
-from sfumato.group.keys import Ids, distinct, representatives
+from sfumato.group.keys import Ids, distinct, representatives, total
 from sfumato.group.needs import Need
+from sfumato.group.tally import Counts
 
 _SEEN = 2**14
 """So many rows tell whether there are enough equal ones for it to be worth while to count them together."""
@@ -27,17 +27,21 @@ _ENOUGH = 0.95
 class CodedRows(Brief):
     """The value of every row in every column, and in the columns that are counted. Equal rows are counted together."""
 
-    gives: ClassVar[frozenset[Need]] = frozenset({"integers", "rows"})
-    """Whole numbers, and rows."""
-
     columns: tuple[CodedColumn, ...]
     """The columns by which leaf partitions are divided."""
     counted: Mapping[str, Codes]
     """The code of every row in the columns whose values are counted; at least one."""
+    times: Counts | None = None
+    """How often each row is there, where equal ones were counted together before; None: once."""
+
+    @property
+    def gives(self) -> frozenset[Need]:
+        """Whole numbers, and rows where these were not counted together."""
+        return frozenset({"integers", "rows"} if self.times is None else {"integers"})
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """How many rows there are, equal ones that were counted together as one."""
         return len(next(iter(self.counted.values())))
 
     def take(self, rows: Ids) -> CodedRows:
@@ -45,15 +49,19 @@ class CodedRows(Brief):
         return CodedRows(
             columns=tuple(one.take(rows) for one in self.columns),
             counted={name: codes[rows] for name, codes in self.counted.items()},
+            times=None if self.times is None else self.times[rows],
         )
 
     def root(self, figures: Sequence[Figure]) -> CellCuts:
         """A walk over the distinct rows."""
         cell, columns = self.cells
         count = columns[0].records if columns else self.rows
-        weights = np.empty((count, len(figures)), np.int32)
+        weights = np.empty((count, len(figures)), np.int32 if self.times is None else np.int64)
         for place, figure in enumerate(figures):
             held = self._held(figure)
+            if self.times is not None:
+                weights[:, place] = total(cell, np.where(held, self.times, 0), count)
+                continue
             weights[:, place] = held if columns is self.columns else np.bincount(cell[held], minlength=count)
         return CellCuts(columns, weights)
 

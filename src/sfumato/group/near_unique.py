@@ -84,7 +84,11 @@ def near_unique(column: str, role: Role, counts: NDArray[np.int64], rows: int, k
     True
     """
     at_least("k", k, 2)
-    rare = int(counts[counts < k].sum())
+    return near_unique_rows(column, role, int(counts[counts < k].sum()), rows, k)
+
+
+def near_unique_rows(column: str, role: Role, rare: int, rows: int, k: int) -> NearUnique | None:
+    """The same from the number of rows that hold a value which fewer than k rows share."""
     found = NearUnique(column=column, role=role, rows=rare, of=rows, k=k)
     return found if rare and rare * ONE_IN >= rows >= k else None
 

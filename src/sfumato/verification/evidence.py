@@ -2,34 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.bundle.published import Apart, Published, count_column
-from sfumato.data.table import Column, Table
+from sfumato.data.table import Column, Kind, Table
+from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.tally import Tally
 
+if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
 
-def evidence(table: Table, published: Published, *, counted: Sequence[str] = ()) -> Classes:
+
+def evidence(table: Table | EngineSource, published: Published, *, counted: Sequence[str] = ()) -> Classes:
     """The equivalence classes of released rows, with histograms of the sensitive, target and ``counted`` columns."""
     kinds = {column.name: column.kind for column in published.columns}
     roles = (Role.SENSITIVE, Role.TARGET)
     wanted = [name for name, role in published.schema.roles.items() if role in roles or name in counted]
     wanted = [name for name in wanted if name in table.names]
+    if not isinstance(table, Table):
+        return _counted(table, published, {name: kinds[name] for name in wanted})
     quasi = [table.column(name, "text") for name in published.schema.quasi]
     if published.population:
         quasi = [_widened(c, {labels[place] for labels, _ in published.population}) for place, c in enumerate(quasi)]
     unit = None if published.unit is None else table.column(published.unit, "text")
     grouped = cells(quasi, [table.column(name, kinds[name]) for name in wanted], stars=TOP, unit=unit).classes
     return replace(grouped, population=_population(grouped, published))
+
+
+def _counted(rows: EngineSource, published: Published, counted: Mapping[str, Kind]) -> Classes:
+    """The same from an engine, which counts the rows where they are."""
+    quasi = [rows.domain(name, "text") for name in published.schema.quasi]
+    if published.population:
+        quasi = [_wider(d, {labels[place] for labels, _ in published.population}) for place, d in enumerate(quasi)]
+    grouped = rows.cells(quasi, [rows.domain(name, kind) for name, kind in counted.items()])
+    stars = [np.array([label == TOP for label in labels], np.bool_) for labels in grouped.labels]
+    wild = grouped.wild or [np.zeros(len(labels), np.bool_) for labels in grouped.labels]
+    both = tuple(np.asarray(one | other) for one, other in zip(wild, stars, strict=True))
+    grouped = replace(grouped, wild=both)
+    return replace(grouped, population=_population(grouped, published))
+
+
+def _wider(domain: ObservedDomain, labels: set[str]) -> ObservedDomain:
+    """The domain with labels that only the population has."""
+    more = sorted(labels - set(domain.labels))
+    return replace(
+        domain, values=(*domain.values, *more), counts=np.append(domain.counts, np.zeros(len(more), np.int64))
+    )
 
 
 def groups_apart(table: Table, sensitive: Table, apart: Apart) -> Classes:

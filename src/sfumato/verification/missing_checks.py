@@ -9,7 +9,7 @@ would only make the requirement harder).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,9 +18,12 @@ from sfumato.data.table import TEXTS, Table
 from sfumato.ground.errors import listed
 from sfumato.verification.checks import Check
 
+if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
+
 
 def missing_fits(
-    manifest: Mapping[str, Any], tables: Iterable[tuple[Table, Sequence[str]]], items: Sequence[str] = ()
+    manifest: Mapping[str, Any], tables: Iterable[tuple[Table | EngineSource, Sequence[str]]], items: Sequence[str] = ()
 ) -> Iterable[Check]:
     """The markers are the plan's; every counted column writes them in one way, and has none where rows were dropped.
 
@@ -48,9 +51,9 @@ def markers_fit(manifest: Mapping[str, Any]) -> Check:
     return Check(what="missing markers", holds=holds, detail=detail)
 
 
-def writings(table: Table, name: str, *, empty: bool = False) -> set[str | None]:
+def writings(table: Table | EngineSource, name: str, *, empty: bool = False) -> set[str | None]:
     """How the missing cells of a column are written; a null is a writing of its own, and so may be an empty text."""
-    cells = table.frame[name]
+    cells = table.frame[name] if isinstance(table, Table) else table.values(name)[0]
     found: set[str | None] = {None} if cells.null_count() else set()
     if cells.dtype in TEXTS:
         marks = [*table.missing, *([""] if empty else [])]

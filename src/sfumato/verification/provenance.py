@@ -39,6 +39,7 @@ _COMMON = (
     *_of("declared", "when and by which version it was made", "sfumato", "schema", "kind", "made", "versions/*"),
     *_of("declared", "warnings that follow from the plan", "marks/*"),
     *_of("recomputed", "from the bytes of the files", "sha256", "report/*", "data/file", "data/sha256", "data/rows"),
+    *_of("recomputed", "from the bytes of the files", "data/parts/*"),
     *_of("recomputed", "from the columns of the data file", "data/columns/*/name", "data/columns/*/role"),
     *_of("declared", "how the values of a column are read", "data/columns/*", "data/missing*"),
     *_of("declared", "the tree that the publisher declared", "claims/*/parameters/paths/*"),

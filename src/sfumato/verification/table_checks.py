@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sfumato.bundle.manifest import plain
 from sfumato.bundle.published import Published, count_column
@@ -28,6 +28,9 @@ from sfumato.verification.near_unique_remarks import near_unique_remarks
 from sfumato.verification.released_file import formulas_escaped
 from sfumato.verification.trail_checks import trail_fits
 from sfumato.verification.verifying import DATA, SENSITIVE, same_columns, shape
+
+if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
 
 _COUNTED = (Role.QUASI, Role.SENSITIVE, Role.TARGET)
 """The columns that claims and figures count."""
@@ -54,13 +57,13 @@ Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[t
 
 
 def table_checks(
-    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table], *, known: Known, asked: Asked
+    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Any], *, known: Known, asked: Asked
 ) -> Iterable[Check | Remark]:
     """The checks of a release of a table."""
     data = manifest["data"]
     published = Published.from_json(data)
     apart = [str(data["apart"]["file"])] if published.apart else []
-    table = tables[DATA]
+    table: Table | EngineSource = tables[DATA]
     yield from formulas_escaped(manifest, [folder / str(data["file"]), *(folder / name for name in apart)])
     yield from shape(folder, manifest, table, apart)
     if not same_columns(manifest, table):
@@ -73,8 +76,10 @@ def table_checks(
     yield from identifiers_fit(manifest, published)
     yield from cells_fit(data["columns"], table)
     groups: Classes | None = None
-    counted = [(table, [n for n in published.schema.named(*_COUNTED) if n in table.names])]
-    if published.apart is not None:
+    counted: list[tuple[Table | EngineSource, list[str]]] = [
+        (table, [n for n in published.schema.named(*_COUNTED) if n in table.names])
+    ]
+    if published.apart is not None and isinstance(table, Table):
         yield same("bytes of the sensitive values", sha256(folder / apart[0]), data["apart"]["sha256"])
         values = tables[SENSITIVE]
         wanted = [published.apart.group, published.apart.column.name, count_column(published.apart.column.name)]
@@ -106,7 +111,11 @@ def identifiers_fit(manifest: Mapping[str, Any], published: Published) -> Iterab
 
 
 def _counts(
-    manifest: Mapping[str, Any], table: Table, published: Published, names: tuple[Known, Asked], groups: Classes | None
+    manifest: Mapping[str, Any],
+    table: Table | EngineSource,
+    published: Published,
+    names: tuple[Known, Asked],
+    groups: Classes | None,
 ) -> Iterable[Check | Remark]:
     known, asked = names
     models = [known.model(c["model"], c["parameters"]) for c in manifest["claims"]]

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.bundle.bundle_files import SIGNATURE
+from sfumato.bundle.data_parts import digest_now, joint_digest, strange_parts
 from sfumato.bundle.manifest import load, seal_holds
 from sfumato.bundle.signatures import Card, Signature, checked_signature
 from sfumato.bundle.staging import MANIFEST, REPORT, sha256
@@ -19,6 +20,9 @@ from sfumato.verification.checks import Check, Remark, Verification, same
 from sfumato.verification.provenance import not_recomputed
 from sfumato.verification.released_file import read_released
 from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
 
 KindChecks = Callable[[Path, Mapping[str, Any], Mapping[str, Table]], Iterable[Check | Remark]]
 """What is looked at and remarked in a bundle of one kind: given its folder, its manifest and its tables."""
@@ -72,11 +76,11 @@ def verify_bundle(folder: Path, reader: Reader) -> Verification:
 
 def _checks(folder: Path, manifest: dict[str, Any], reader: Reader, signature: Signature) -> Iterable[Check | Remark]:
     data = manifest["data"]
-    path = member(folder, str(data["file"]), "data file")
+    digest = digest_of(folder, data)
     yield same("seal of the manifest", seal_holds(manifest), True)
     if signature.checked:
         yield Check(what="signature", holds=signature.holds, detail=signature.told)
-    yield same("bytes of the data file", sha256(path), data["sha256"])
+    yield same("bytes of the data file", digest, data["sha256"])
     held, tables = True, reader.tables(folder, manifest)
     for one in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, tables)):
         held = held and (isinstance(one, Remark) or one.holds)
@@ -114,14 +118,26 @@ def untouched(folder: Path) -> dict[str, Any]:
     manifest = load(folder / MANIFEST)
     data = manifest["data"]
     for part in (data, *([data["apart"]] if "apart" in data else [])):
-        if sha256(member(folder, part["file"], "data file")) != part["sha256"]:
+        if digest_of(folder, part) != part["sha256"]:
             raise BundleError(f"{folder / part['file']} was changed after it was sealed")
     return manifest
 
 
-def tables_of(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Table]:
-    """The tables of a bundle, as its manifest says that they are read."""
+def digest_of(folder: Path, data: Mapping[str, Any]) -> str:
+    """The digest of a data file as it is now; of many parts together, where the parts are what the manifest names."""
+    if "parts" not in data:
+        return sha256(member(folder, str(data["file"]), "data file"))
+    stated = joint_digest(data["parts"])
+    return digest_now(folder, data) if stated == data["sha256"] else f"not the one of its parts ({stated})"
+
+
+def tables_of(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a bundle, as its manifest says that they are read: in memory, or counted where they are."""
     data = manifest["data"]
+    if "parts" in data:
+        from sfumato.verification.released_parts import counted_parts
+
+        return {DATA: counted_parts(folder, data)}
     names = {DATA: str(data["file"]), **({SENSITIVE: str(data["apart"]["file"])} if "apart" in data else {})}
     missing = tuple(map(str, data.get("missing", ())))
     paths = {table: member(folder, name, f"{table} file") for table, name in names.items()}
@@ -136,16 +152,19 @@ def member(folder: Path, name: str, what: str) -> Path:
     return path
 
 
-def shape(folder: Path, manifest: Mapping[str, Any], table: Table, apart: Iterable[str] = ()) -> Iterable[Check]:
+def shape(
+    folder: Path, manifest: Mapping[str, Any], table: Table | EngineSource, apart: Iterable[str] = ()
+) -> Iterable[Check]:
     """No file is there that the manifest does not name, and the data have the columns and rows that it states."""
     data = manifest["data"]
     known = (str(data["file"]), *apart, MANIFEST, REPORT, SIGNATURE)
     strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
+    strange += strange_parts(folder, data) if "parts" in data else ()
     yield same("files that do not belong here", strange, [])
     yield same("columns", list(table.names), [column["name"] for column in data["columns"]])
     yield same("rows", table.rows, data["rows"])
 
 
-def same_columns(manifest: Mapping[str, Any], table: Table) -> bool:
+def same_columns(manifest: Mapping[str, Any], table: Table | EngineSource) -> bool:
     """Whether the data have the stated columns, so that it makes sense to look on."""
     return list(table.names) == [column["name"] for column in manifest["data"]["columns"]]

@@ -43,6 +43,9 @@ class Written(Brief):
 
 def write_data(made: Release, folder: Path) -> dict[str, Any]:
     """Write the data files into an empty folder; what the manifest states about them is returned."""
+    parts = made.parts_into(folder)
+    if parts is not None:
+        return stated(made, {parts["file"]: parts["sha256"]}, parts["parts"])
     digests = {}
     for stem, rows in made.kind.files(made).items():
         path = folder / f"{stem}.{ending_of(made)}"
@@ -83,8 +86,11 @@ def write_manifest(folder: Path, body: Mapping[str, Any]) -> None:
     (folder / MANIFEST).write_text(dump(seal(body)), encoding="utf-8")
 
 
-def stated(made: Release, files: Mapping[str, str]) -> dict[str, Any]:
-    """What the bundle states about itself, without report and seal; ``files`` are the data files' digests by name."""
+def stated(made: Release, files: Mapping[str, str], parts: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
+    """What the bundle states about itself, without report and seal; ``files`` are the data files' digests by name.
+
+    ``parts`` are the files of a folder, where the data are in many.
+    """
     kind = made.kind
     body: dict[str, Any] = plain(
         {
@@ -97,12 +103,18 @@ def stated(made: Release, files: Mapping[str, str]) -> dict[str, Any]:
             **kind.manifest(made, files),
         }
     )
+    if parts:
+        body["data"]["parts"] = plain(parts)
     return body
 
 
-def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Table]]:
+def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the bundle of a release would state, and its tables, before anything is written."""
-    files = made.kind.files(made)
+    files: Mapping[str, Any] = made.kind.files(made)
+    if made.plan.output_format == "parts":
+        from sfumato.workflow.kinds.table.parted_rows import unwritten_parts
+
+        return unwritten_parts(made)
     body = stated(made, {f"{stem}.{ending_of(made)}": "" for stem in files})
     missing = tuple(body["data"].get("missing", ()))
     return body, {stem: Table(frame=rows, missing=missing) for stem, rows in files.items()}

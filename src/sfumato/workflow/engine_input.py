@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from sfumato.bundle.published import MARKERS
 from sfumato.ground.errors import PlanError
@@ -11,30 +15,68 @@ from sfumato.workflow.plan.plan import Plan
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from sfumato.engines.duckdb_engine import DuckEngine
+    from sfumato.engines.engine import Engine
     from sfumato.engines.engine_source import EngineSource
 
 
 def planned_source(plan: Plan, path: str | None = None) -> EngineSource:
     """The rows that a plan names, in the plan's engine; or those of another path, for the same columns."""
-    from sfumato.engines.duckdb_engine import DuckEngine
+    if path is None and plan.input.engine == "postgresql":
+        return _in_postgres(plan)
+    if path is None and plan.input.engine == "spark":
+        return _in_spark(plan)
+    from sfumato.engines.duckdb_engine import DIALECT, DuckEngine
 
     said = plan.input
     database = None if said.database is None or path is not None else plan.folder / said.database
     engine = DuckEngine.opened(database, memory=said.memory)
-    return _read(plan, engine, *_rows(plan, path))
+    rows = _named(plan, DIALECT) if path is None else None
+    return _read(plan, engine, *(rows or _files(plan, path)))
 
 
-def _rows(plan: Plan, path: str | None) -> tuple[exp.Query, str]:
-    """The rows as an expression, and what messages call them."""
-    from sfumato.engines.duckdb_files import TextShape, file_rows, query_rows, table_rows
+def _in_postgres(plan: Plan) -> EngineSource:
+    from sfumato.engines.postgres_engine import DIALECT, PostgresEngine
+    from sfumato.engines.postgres_tables import plain_rows
+
+    rows, where = _named(plan, DIALECT) or _files(plan, None)
+    engine = PostgresEngine.opened(_address(plan.input.connection))
+    return _read(plan, engine, plain_rows(engine, rows, where=where), where)
+
+
+def _in_spark(plan: Plan) -> EngineSource:
+    from sfumato.engines.spark_engine import DIALECT, SparkEngine
+    from sfumato.engines.spark_tables import spark_files
 
     said = plan.input
-    if path is None and said.table is not None:
-        return table_rows(said.table), said.table
-    if path is None and said.query is not None:
-        return query_rows(said.query), "the query"
-    place = path or said.path
+    rows = _named(plan, DIALECT)
+    if rows is None and said.path is None:
+        raise PlanError("input.path is missing; name a folder of Parquet files, input.table or input.query")
+    engine = SparkEngine.opened(None if said.connection is None else _address(said.connection))
+    return _read(plan, engine, *(rows or (spark_files(engine, plan.folder, str(said.path)), str(said.path))))
+
+
+def _address(variable: str | None) -> str:
+    """What the environment variable of a plan holds."""
+    found = os.environ.get(variable or "", "")
+    if not found:
+        raise PlanError(f"input.connection: the environment variable {variable} is not set; it holds the address")
+    return found
+
+
+def _named(plan: Plan, dialect: str) -> tuple[exp.Query, str] | None:
+    """The rows of the plan's table or query as an expression, and what messages call them."""
+    from sfumato.engines.named_rows import query_rows, table_rows
+
+    if plan.input.table is not None:
+        return table_rows(plan.input.table), plan.input.table
+    return None if plan.input.query is None else (query_rows(plan.input.query, dialect), "the query")
+
+
+def _files(plan: Plan, path: str | None) -> tuple[exp.Query, str]:
+    """The rows of files as an expression, and what messages call them."""
+    from sfumato.engines.duckdb_files import TextShape, file_rows
+
+    said, place = plan.input, path or plan.input.path
     if place is None:
         raise PlanError("input.path is missing; name a file, folder or pattern, or input.table with input.database")
     shape = TextShape(delimiter=said.delimiter, quote=said.quote, header=said.header, names=said.names, trim=said.trim)
@@ -47,6 +89,39 @@ def is_relation(frame: object) -> bool:
     return kind.__name__ == "DuckDBPyRelation" and kind.__module__.partition(".")[0] in ("duckdb", "_duckdb")
 
 
+def is_spark(frame: object) -> bool:
+    """Whether a frame is a data frame of Spark; Spark is not loaded for that."""
+    return type(frame).__name__ == "DataFrame" and type(frame).__module__.partition(".")[0] == "pyspark"
+
+
+def stays(plan: Plan, frame: object) -> bool:
+    """Whether the rows of a frame stay in an engine: relations, frames of Spark, and lazy ones where a plan asks."""
+    lazy = isinstance(frame, pl.LazyFrame) and (plan.input.engine == "duckdb" or plan.output_format == "parts")
+    return is_relation(frame) or is_spark(frame) or lazy
+
+
+def frame_source(plan: Plan, frame: Any) -> EngineSource:
+    """The rows of a frame that stays in an engine."""
+    if is_spark(frame):
+        from sfumato.engines.spark_engine import SparkEngine
+        from sfumato.engines.spark_tables import spark_frame
+
+        engine = SparkEngine.of(frame.sparkSession)
+        return _read(plan, engine, spark_frame(engine, frame), "the spark frame")
+    return _lazy_source(plan, frame) if isinstance(frame, pl.LazyFrame) else relation_source(plan, frame)
+
+
+def _lazy_source(plan: Plan, frame: pl.LazyFrame) -> EngineSource:
+    """The rows of a lazy frame: polars streams them into a file, which DuckDB counts."""
+    from sfumato.engines.duckdb_engine import DuckEngine
+    from sfumato.engines.duckdb_files import parquet_rows
+
+    engine = DuckEngine.opened(memory=plan.input.memory, what="a lazy frame that is larger than memory")
+    file = Path(engine.folder) / "lazy.parquet"
+    frame.sink_parquet(file)
+    return _read(plan, engine, parquet_rows([file]), "the polars frame")
+
+
 def relation_source(plan: Plan, relation: object) -> EngineSource:
     """The rows of a relation, kept as they are now in a DuckDB of our own, on disk where memory ends."""
     from sfumato.engines.duckdb_engine import DuckEngine
@@ -57,7 +132,7 @@ def relation_source(plan: Plan, relation: object) -> EngineSource:
     return _read(plan, engine, named(["rows"]), "the duckdb relation")
 
 
-def _read(plan: Plan, engine: DuckEngine, rows: exp.Query, source: str) -> EngineSource:
+def _read(plan: Plan, engine: Engine, rows: exp.Query, source: str) -> EngineSource:
     from sfumato.engines.engine_source import EngineSource
 
     said = plan.input

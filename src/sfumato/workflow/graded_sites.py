@@ -87,4 +87,5 @@ def _part(folder: Path) -> tuple[dict[str, Any], pl.DataFrame]:
 
 def rows_of(folder: Path, manifest: Any) -> Table:
     """The rows of a bundle."""
-    return tables_of(folder, manifest)["data"]
+    found: Table = tables_of(folder, manifest)["data"]
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -49,6 +49,11 @@ class Release:
     """The frame that came in."""
 
     @property
+    def height(self) -> int:
+        """How many released rows there are."""
+        return self.rows.height
+
+    @property
     def frame(self) -> object:
         """The released rows as the same kind of frame that came in."""
         return self.rows if self.like is None else to_native(self.rows, self.like)
@@ -80,6 +85,10 @@ class Release:
         from sfumato.workflow.walk import write
 
         return write(self, folder, force=force, inside=inside, signer=signer, work=work)
+
+    def parts_into(self, folder: Path) -> dict[str, Any] | None:
+        """Put the rows into a bundle where they are many files; what its manifest states about them, or None."""
+        return None
 
     def about_to_appear(self, folder: Path) -> None:
         """Whatever must be noted elsewhere before the verified bundle appears at its place."""
@@ -118,7 +127,7 @@ class Release:
 
     def __repr__(self) -> str:
         claims = ", ".join(titled(one.model, one.parameters) for one in self.claims)
-        shape = f"{self.rows.height:,} rows, {self.rows.width} columns"
+        shape = f"{self.height:,} rows, {self.rows.width} columns"
         return f"{type(self).__name__}({shape}, by {self.algorithm}: {claims})"
 
     def _repr_html_(self) -> str:

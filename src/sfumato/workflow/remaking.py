@@ -14,17 +14,28 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.bundle.data_parts import part_files
 from sfumato.describe.roles import Role
 from sfumato.ground.scratch import temporary
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Check, rounded, same
 from sfumato.verification.provenance import leaves
-from sfumato.verification.verifying import tables_of
+from sfumato.verification.verifying import DATA, tables_of
 from sfumato.workflow.bundling import write_data
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.plan.plan import Plan
 
-_OTHER_DAY = ("made", "sfumato", "versions", "sha256", "report", "data/sha256", "data/apart/sha256", "paid")
+_OTHER_DAY = (
+    "made",
+    "sfumato",
+    "versions",
+    "sha256",
+    "report",
+    "data/sha256",
+    "data/parts",
+    "data/apart/sha256",
+    "paid",
+)
 """What a release states that is made on another day, by another version, or with its rows in another order."""
 _AUDIT = ("attacks", "attacks_not_made")
 _SPREAD, _APART = 5.0, 0.02
@@ -45,10 +56,10 @@ def same_release(
     made = release(plan, original, work=work)
     with temporary("verify") as place:
         body = write_data(made, place)
-        now, then = tables_of(place, body), tables_of(folder, manifest)
+        now, then = _frames(place, body), _frames(folder, manifest)
     yield same("files of the release", sorted(now), sorted(then))
     for stem in sorted({*now} & {*then}):
-        mine, theirs = (_comparable(one.frame, manifest) for one in (now[stem], then[stem]))
+        mine, theirs = (_comparable(one, manifest) for one in (now[stem], then[stem]))
         detail = f"{theirs.height:,} rows, as the original gives them"
         alike = mine.columns == theirs.columns and mine.equals(theirs)
         if not alike:
@@ -56,6 +67,13 @@ def same_release(
         yield Check(what=f"rows of {stem}", holds=alike, detail=detail)
     yield _differing("what is stated about the release", _lasting(body), _lasting(manifest))
     yield from _audits(body, manifest)
+
+
+def _frames(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+    """The rows of a bundle's tables; those of many parts are brought together, as one bundle lies beside the other."""
+    if "parts" in manifest["data"]:
+        return {DATA: pl.concat([pl.read_parquet(one, glob=False) for one in part_files(folder, manifest["data"])])}
+    return {stem: table.frame for stem, table in tables_of(folder, manifest).items()}
 
 
 def _comparable(rows: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:

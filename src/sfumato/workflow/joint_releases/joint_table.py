@@ -23,7 +23,7 @@ from sfumato.publish.problem import Recoded as RecodedCells
 from sfumato.verification.consistency import NAMED
 from sfumato.workflow.joint_releases.joint_plan import ReleaseAsked, own_rows
 from sfumato.workflow.kinds.kind import Asked, Searched
-from sfumato.workflow.kinds.table import table_subject
+from sfumato.workflow.kinds.table import table_attack
 from sfumato.workflow.kinds.table.table_kind import KIND
 from sfumato.workflow.kinds.table.table_release import TableRelease
 from sfumato.workflow.kinds.table.table_stages import Recoded, judge, recoding_of
@@ -47,7 +47,7 @@ def joint_release(asked: ReleaseAsked, outcome: Outcome, found: IntegratedRows, 
     order = list(asked.plan.columns)
     rows = pl.DataFrame([_cells(name, labels[name], codes[name]) for name in order])
     made = _judged(asked, outcome, rows, _stand_ins(asked, shown, codes))
-    made = replace(made, audit=table_subject.attack_release(made, Work()))
+    made = replace(made, audit=table_attack.attack_release(made, Work()))
     text = rows.write_csv()
     document = {"columns": order, "rows": rows.height, "sha256": hashlib.sha256(text.encode()).hexdigest()}
     return JointResult(document=document, columns=tuple(order), rows=rows.head(SHOWN).rows(), release=made)

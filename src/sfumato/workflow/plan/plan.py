@@ -46,8 +46,8 @@ class Plan:
     """A learner whose errors on the release are to be told in the inside report, if any."""
     algorithm: AlgorithmPlan = field(default_factory=AlgorithmPlan)
     """How it is searched: a section, an algorithm's name, or an algorithm."""
-    format: Literal["csv", "parquet"] | None = None
-    """The released file's format; that of the input when absent."""
+    format: Literal["csv", "parquet", "parts"] | None = None
+    """The released file's format; that of the input when absent. ``parts`` are many Parquet files."""
     escape_formulas: bool = False
     """Whether texts that a spreadsheet would run are written with an apostrophe before them, in CSV."""
     attack: AttackPlan = field(default_factory=AttackPlan)
@@ -84,7 +84,10 @@ class Plan:
                 f"output.escape_formulas is for CSV, and the release is written as {self.output_format}; "
                 'leave it out, or set output.format = "csv"'
             )
-        kind_of(self).check(self)
+        kind = kind_of(self)
+        if self.format == "parts" and kind.name != "table":
+            raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
+        kind.check(self)
 
     def __repr__(self) -> str:
         roles = [str(column.role) for column in self.columns.values()]
@@ -143,7 +146,7 @@ class Plan:
             learner=utility.one_of("learner", LEARNERS, LEARNERS[0]) if "learner" in utility.table else None,
             algorithm=AlgorithmPlan.of(Keys.of(tree.get("algorithm", {}), "algorithm")),
             format=cast(
-                "Any", output.one_of("format", ("csv", "parquet"), "csv") if "format" in output.table else None
+                "Any", output.one_of("format", ("csv", "parquet", "parts"), "csv") if "format" in output.table else None
             ),
             escape_formulas=output.flag("escape_formulas", default=False),
             attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
@@ -156,7 +159,7 @@ class Plan:
         )
 
     @property
-    def output_format(self) -> Literal["csv", "parquet"]:
+    def output_format(self) -> Literal["csv", "parquet", "parts"]:
         """The released file's format: as the plan says, or else like the input."""
         ends = Path(self.input.path or "").suffixes
         typed = {".parquet", ".pq"} & set(ends[-1:]) or (self.input.engine and not {".csv", ".tsv"} & set(ends))

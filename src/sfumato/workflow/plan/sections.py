@@ -11,9 +11,12 @@ from sfumato.ground.errors import PlanError
 from sfumato.workflow.plan.plan_table import Keys
 
 Tree = Mapping[str, Any]
-ENGINES = ("duckdb",)
+ENGINES = ("duckdb", "postgresql", "spark")
 """The programs that rows can stay in."""
-_SECRET = ("password", "passwd", "user", "token", "dsn", "uri", "url", "connection")
+Engine = Literal["duckdb", "postgresql", "spark"]
+_SECRET = ("password", "passwd", "user", "token", "dsn", "uri", "url")
+_ONLY = {"database": ("duckdb",), "memory": ("duckdb",), "connection": ("postgresql", "spark")}
+"""The keys that not every engine has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +25,10 @@ class InputPlan:
 
     path: str | None = None
     """The file; may instead be named on the command line or be a frame. With an engine also a folder or a pattern."""
-    engine: Literal["duckdb"] | None = None
+    engine: Engine | None = None
     """The program that counts and recodes the rows where they are; without one the file is read into memory."""
+    connection: str | None = None
+    """The environment variable that holds the address of the engine, which is never written down."""
     database: str | None = None
     """The engine's own file, which has the table."""
     table: str | None = None
@@ -65,7 +70,7 @@ class InputPlan:
 
     def _check_engine(self) -> None:
         """Refuse what an engine cannot be asked, and what only an engine can be."""
-        said = [key for key in ("database", "table", "query", "memory") if getattr(self, key) is not None]
+        said = [key for key in (*_ONLY, "table", "query") if getattr(self, key) is not None]
         if self.engine is None:
             if said:
                 raise PlanError(f'input.{said[0]} goes with input.engine, for example engine = "duckdb"')
@@ -73,17 +78,35 @@ class InputPlan:
         places = [key for key in ("path", "table", "query") if getattr(self, key) is not None]
         if len(places) > 1:
             raise PlanError(f"input.{places[0]} and input.{places[1]} both say where the rows are; keep one of them")
-        if ("table" in said or "query" in said) != ("database" in said):
-            raise PlanError("input.database goes with input.table or input.query: the file, and what is read of it")
-        if self.database is not None and (":" in self.database[2:] or self.database.startswith("md:")):
-            raise PlanError(
-                "input.database names a file; an address, which may hold a password, does not belong in a plan"
-            )
+        for key in said:
+            if self.engine not in _ONLY.get(key, ENGINES):
+                raise PlanError(f"input.{key} goes with engine = {' or '.join(_ONLY[key])}, not {self.engine}")
+        self._check_place(said)
         if self.memory is not None and not re.fullmatch(r"[1-9]\d{0,6} ?[KMGT]i?B", self.memory):
             raise PlanError(f'input.memory must be an amount such as "512MB" or "4GB", not {self.memory!r}')
         if self.encoding.lower() not in ("utf-8", "utf8"):
             raise PlanError(
                 f"input.encoding: {self.engine} reads UTF-8 only; write the file so, or leave input.engine out"
+            )
+
+    def _check_place(self, said: list[str]) -> None:
+        """Refuse tables without a place, places without a table, and addresses."""
+        named = "table" in said or "query" in said
+        if self.engine == "duckdb" and named != ("database" in said):
+            raise PlanError("input.database goes with input.table or input.query: the file, and what is read of it")
+        if self.database is not None and (":" in self.database[2:] or self.database.startswith("md:")):
+            raise PlanError(
+                "input.database names a file; an address, which may hold a password, does not belong in a plan"
+            )
+        if self.engine == "postgresql" and (not named or self.connection is None):
+            raise PlanError(
+                "input.connection and input.table (or input.query) go with engine = postgresql: the environment "
+                "variable that holds the address, and what is read there"
+            )
+        if self.connection is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.connection):
+            raise PlanError(
+                "input.connection is the name of an environment variable, such as WAREHOUSE; the address, which may "
+                "hold a password, does not belong in a plan"
             )
 
     @classmethod
@@ -93,13 +116,14 @@ class InputPlan:
             if key in _SECRET:
                 raise PlanError(f"{keys.at(key)}: a plan holds no passwords and no addresses; it is read by many")
         keys.only(
-            "path", "engine", "database", "table", "query", "memory", "delimiter", "quote",
+            "path", "engine", "connection", "database", "table", "query", "memory", "delimiter", "quote",
             "encoding", "header", "names", "trim", "missing", "on_missing", "population",
             "unit", "rows_per_unit",
         )  # fmt: skip
         return cls(
             path=keys.text("path"),
             engine=cast("Any", keys.one_of("engine", ENGINES, ENGINES[0])) if "engine" in keys.table else None,
+            connection=keys.text("connection"),
             database=keys.text("database"),
             table=keys.text("table"),
             query=keys.text("query"),

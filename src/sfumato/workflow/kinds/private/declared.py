@@ -20,6 +20,7 @@ from sfumato.describe.ranges import Grown, Intervals
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, unknown_column
 from sfumato.group.coded_rows import CodedRows
+from sfumato.group.tally import Counts
 from sfumato.publish.noisy_table import PrivateTable
 from sfumato.queries.queryable import texts_in
 from sfumato.workflow.kinds.private.placing import Placed, Rows, classes_of, leaf_of, left_out, number_of, set_of
@@ -45,11 +46,14 @@ def declared_table(plan: Plan, table: Table) -> PrivateTable:
     return declared(plan, table).table
 
 
-def declared(plan: Plan, table: Table) -> Ready:
-    """The table over the plan's domains; a record with a value outside is clamped, told as other or left out."""
+def declared(plan: Plan, table: Table, times: Counts | None = None) -> Ready:
+    """The table over the plan's domains; a record with a value outside is clamped, told as other or left out.
+
+    ``times`` says how often each row is there, where an engine counted equal ones together.
+    """
     observed = plan.privacy.get("domains") == "observed"
     for name, column in plan.columns.items():
-        if name not in table.names:
+        if times is None and name not in table.names:
             raise unknown_column(name, table.names, where=f"columns.{name}")
         if column.role in (Role.SENSITIVE, Role.KEEP):
             raise PlanError(
@@ -68,10 +72,11 @@ def declared(plan: Plan, table: Table) -> Ready:
     made = PrivateTable(
         attributes=tuple(one.attribute for one in found),
         classes=classes,
-        counts=CodedRows(columns=tuple(one.rows for one in found), counted={target or "": codes}),
+        counts=CodedRows(columns=tuple(one.rows for one in found), counted={target or "": codes}, times=times),
         target_name=target,
     )
-    return Ready(table=_kept(made, [kept for kept, _ in outside.values()]), notes=left_out(outside, table.rows))
+    notes = left_out(outside, table.rows) if times is None else ()
+    return Ready(table=_kept(made, [kept for kept, _ in outside.values()]), notes=notes)
 
 
 def _kept(table: PrivateTable, kept: list[Rows]) -> PrivateTable:

@@ -14,6 +14,7 @@ from sfumato.budget.events import Approximate, Event
 from sfumato.bundle.form import SHORT
 from sfumato.data.table import Table
 from sfumato.describe.taxonomy import TOP
+from sfumato.group.tally import Counts
 from sfumato.noise import chosen_keys, counted
 from sfumato.queries.queryable import numbers_in, present, texts_in
 from sfumato.workflow.kinds.private.declared import Ready, declared
@@ -31,11 +32,14 @@ CELLS, MOST = 100, 1000
 """How many cells a found range has about, and at most where the plan declares their width."""
 
 
-def prepared(plan: Plan, table: Table) -> Ready:
-    """The table over declared domains; those that the plan asks for are found first, among one row of each person."""
+def prepared(plan: Plan, table: Table, times: Counts | None = None) -> Ready:
+    """The table over declared domains; those that the plan asks for are found first, among one row of each person.
+
+    ``times`` says how often each row is there, where an engine counted equal ones together.
+    """
     found = searches(plan)
     if not found:
-        return declared(plan, table)
+        return declared(plan, table, times)
     people = bounded(table, plan, most=1)
     columns = {name: _found(people, name, plan.columns[name], cost, plan.input.missing) for name, cost in found.items()}
     ready = declared(replace(plan, columns={**plan.columns, **columns}, privacy=_settled(plan)), table)

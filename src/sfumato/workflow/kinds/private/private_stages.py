@@ -16,9 +16,12 @@ from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.ground.work import Work
+from sfumato.group.tally import Counts
 from sfumato.verification.checks import Check, same
 from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
+from sfumato.workflow.engine_input import stays
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
+from sfumato.workflow.kinds.private.counted_rows import engine_counts
 from sfumato.workflow.kinds.private.declared import Ready, declared_table
 from sfumato.workflow.kinds.private.discovering import resolved
 from sfumato.workflow.kinds.private.private_budget import foreseen, promise_of, searches, with_found
@@ -40,13 +43,22 @@ def begin(asked: Asked) -> Asked:
     return replace(asked, charge=(ledger, ledger.reserve(analyst, foreseen(plan), what="release")))
 
 
-def read(asked: Asked) -> Table:
-    """The table, which may have no rows: a refusal would tell that nobody is in it. Each person has few rows."""
-    table = rows_or_none(asked.plan, asked.like)
+def read(asked: Asked) -> tuple[Table, Counts | None]:
+    """The table, which may have no rows: a refusal would tell that nobody is in it. Each person has few rows.
+
+    Of a table in an engine every different row comes once, and how often it is there.
+    """
+    plan, stayed = asked.plan, stays(asked.plan, asked.like)
+    if stayed or (asked.like is None and plan.input.engine is not None):
+        table, times = engine_counts(plan, asked.like if stayed else None)
+        bound = table.frame.with_columns(pl.Series("\0times", times))
+    else:
+        table, times = rows_or_none(plan, asked.like), None
+        bound = table.frame
     if asked.charge is not None:
         ledger, reserved = asked.charge
-        ledger.refuse_other(table, reserved)
-    return bounded(table, asked.plan)
+        ledger.refuse_other(replace(table, frame=bound), reserved)
+    return (bounded(table, plan), None) if times is None else (table, times)
 
 
 def search(asked: Asked, ready: Ready, work: Work) -> Searched:

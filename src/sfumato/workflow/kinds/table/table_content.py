@@ -93,7 +93,7 @@ def summary(made: TableRelease) -> Summary:
 def figures(made: TableRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.rows.height,
+        "rows": made.height,
         "suppressed_rows": made.suppressed_rows,
         "claims": plain([claim.to_json() for claim in made.claims]),
         "smallest_class": made.smallest_class,

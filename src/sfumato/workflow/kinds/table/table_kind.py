@@ -13,6 +13,7 @@ from sfumato.workflow.apply.applying import apply_rules
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.kind import Kind, Manifest
 from sfumato.workflow.kinds.table import (
+    table_attack,
     table_content,
     table_manifest,
     table_plan,
@@ -21,7 +22,7 @@ from sfumato.workflow.kinds.table import (
     table_subject,
 )
 from sfumato.workflow.kinds.table.foreseeing import foreseen
-from sfumato.workflow.kinds.table.preparing import prepare
+from sfumato.workflow.kinds.table.preparing import Prepared, prepare
 
 if TYPE_CHECKING:
     from sfumato.workflow.frontier.comparison import Comparison
@@ -40,6 +41,11 @@ def _dimensions(*asked: Any, **said: Any) -> Any:
     return study_dimensions(*asked, **said)
 
 
+def _notes(prepared: Prepared) -> list[str]:
+    note = getattr(prepared.source, "note", "")
+    return [*([note] if note else []), *(one.told for one in foreseen(prepared))]
+
+
 def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
     yield from table_checks(folder, manifest, tables, known=catalog(), asked=table_plan.asked)
     if "session" in manifest:
@@ -54,11 +60,11 @@ KIND = Kind(
     begin=table_stages.begin,
     read=table_stages.read,
     prepare=lambda asked, rows: prepare(asked.plan, rows[0], rows[1], catalog()),
-    notes=lambda prepared: [one.told for one in foreseen(prepared)],
+    notes=_notes,
     search=table_stages.search,
     recode=table_stages.recode,
     judge=table_stages.judge,
-    attack=table_subject.attack_release,
+    attack=table_attack.attack_release,
     files=table_manifest.files,
     manifest=table_manifest.manifest,
     checks=_checks,

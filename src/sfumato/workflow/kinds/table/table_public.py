@@ -6,7 +6,7 @@ So it can show nothing that they do not, and ``verify`` makes the page again and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,14 +15,14 @@ from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.identity.risk import Risk
 from sfumato.bundle.claims import Claim, titled
 from sfumato.bundle.published import Apart, Published, PublishedColumn, count_column
-from sfumato.data.table import Table
+from sfumato.data.table import Kind, Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.roles import Role
 from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.group.keys import total
-from sfumato.group.near_unique import asked_size, near_unique_columns
+from sfumato.group.near_unique import asked_size
 from sfumato.publish.problem import Form
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
@@ -30,20 +30,24 @@ from sfumato.report.base.sentences import sentence
 from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
 from sfumato.verification.evidence import evidence, required
+from sfumato.verification.near_unique_remarks import near_unique_released
 from sfumato.workflow.catalog.lookup import catalog
+
+if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
 
 Manifest = Mapping[str, Any]
 Distribution = tuple[tuple[str, int], ...]
 
 
-def public_page(manifest: Manifest, tables: Mapping[str, Table], work: Work) -> str:
+def public_page(manifest: Manifest, tables: Mapping[str, Any], work: Work) -> str:
     """The report as one HTML page."""
     from sfumato.report.table.table_page import render
 
     return render(public_facts(manifest, tables), work)
 
 
-def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ReportFacts:
+def public_facts(manifest: Manifest, tables: Mapping[str, Any]) -> ReportFacts:
     """Everything that the report of a bundle shows."""
     published, suppression = Published.from_json(manifest["data"]), manifest["suppression"]
     table = tables["data"]
@@ -80,7 +84,7 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ReportFacts
         unit=published.unit,
         people_before=suppression.get("people_of"),
         people_suppressed=suppression.get("people"),
-        near_unique=near_unique_columns(table.frame, published.schema.roles, published.missing, k),
+        near_unique=near_unique_released(table, published.schema.roles, k),
         session=session_shown(manifest.get("session")),
     )
 
@@ -129,7 +133,7 @@ def _marks(manifest: Manifest, published: Published) -> list[str]:
 
 
 def _columns(
-    manifest: Manifest, published: Published, tables: Mapping[str, Table], classes: Classes
+    manifest: Manifest, published: Published, tables: Mapping[str, Any], classes: Classes
 ) -> list[ColumnFacts]:
     """Column by column in the order of the plan, with what the plan does not name at the end."""
     shown = {column.name: column for column in published.columns}
@@ -141,7 +145,7 @@ def _column(
     name: str,
     manifest: Manifest,
     shown: tuple[Mapping[str, PublishedColumn], Apart | None],
-    tables: Mapping[str, Table],
+    tables: Mapping[str, Any],
     classes: Classes,
 ) -> ColumnFacts:
     (columns, apart), planned = shown, manifest["plan"]["columns"].get(name, {"role": str(Role.KEEP)})
@@ -158,7 +162,7 @@ def _column(
         return _quasi(columns[name], manifest, classes)
     if role in _DONE:
         return ColumnFacts(name=name, role=str(role), done=_DONE[role])
-    after = distribution(ObservedDomain.of(tables["data"].column(name, columns[name].kind)))
+    after = distribution(_domain(tables["data"], name, columns[name].kind))
     whole = not manifest["suppression"]["rows"]
     return ColumnFacts(
         name=name,
@@ -169,6 +173,10 @@ def _column(
         before=after if whole else (),
         after=after,
     )
+
+
+def _domain(table: Table | EngineSource, name: str, kind: Kind) -> ObservedDomain:
+    return ObservedDomain.of(table.column(name, kind)) if isinstance(table, Table) else table.domain(name, kind)
 
 
 _DONE = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from sfumato.bundle.published import Published
 from sfumato.bundle.recoding import Recoding
 from sfumato.data.frames import from_frame
+from sfumato.data.table import Table
 from sfumato.group.classes import Classes
-from sfumato.group.near_unique import NearUnique, asked_size, near_unique_columns
+from sfumato.group.near_unique import NearUnique, asked_size
 from sfumato.publish.cut import ColumnCut
 from sfumato.publish.problem import Outcome
 from sfumato.publish.trail import Trail
@@ -23,14 +25,18 @@ from sfumato.utility.classification import Errors
 from sfumato.utility.learners import Learner
 from sfumato.verification.evidence import required
 from sfumato.verification.judging import smallest
+from sfumato.verification.near_unique_remarks import near_unique_released
 from sfumato.workflow.apply.rules import Rule, rule_at
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.engine_input import is_spark
 from sfumato.workflow.kinds.table.preparing import Prepared
 from sfumato.workflow.released import Release
 
 if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
     from sfumato.report.table.table_facts import ReportFacts
     from sfumato.workflow.apply.applying import Applied, Outside
+    from sfumato.workflow.kinds.table.parted_rows import ReleasedParts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -49,6 +55,8 @@ class TableRelease(Release):
     """Their equivalence classes."""
     sensitive: pl.DataFrame | None = None
     """The sensitive values by group, where they are published apart."""
+    parts: ReleasedParts | None = None
+    """The released rows, where they stay in files; ``rows`` has only their columns then."""
     session: Mapping[str, Any] | None = None
     """Who made it together, and what each of them learnt, where several parties did."""
 
@@ -79,7 +87,28 @@ class TableRelease(Release):
     def near_unique(self) -> tuple[NearUnique, ...]:
         """The released columns that nearly single people out, as anybody can count in the released rows."""
         k = asked_size(one.parameters for one in self.claims)
-        return near_unique_columns(self.rows, self.published.schema.roles, self.published.missing, k)
+        return near_unique_released(self.released, self.published.schema.roles, k)
+
+    @property
+    def height(self) -> int:
+        """How many released rows there are."""
+        return self.published.rows
+
+    @property
+    def released(self) -> Table | EngineSource:
+        """The released rows as a verifier has them: in memory, or counted where they are."""
+        if self.parts is not None:
+            return self.parts.source
+        return Table(frame=self.rows, missing=self.published.missing, source="the release")
+
+    @property
+    def frame(self) -> object:
+        """The released rows as the same kind of frame that came in; a lazy one where they stay in files."""
+        if self.parts is not None:
+            return self.parts.frame(self.like)
+        if is_spark(self.like):
+            return self.like.sparkSession.createDataFrame(self.rows.to_arrow())  # type: ignore[attr-defined]
+        return super().frame
 
     @property
     def marks(self) -> list[str]:
@@ -143,6 +172,10 @@ class TableRelease(Release):
             tree = self.plan.columns[name].hierarchy or {"kind": "flat"}
             found[name] = rule_at(tree, self.plan.folder, domain, labels, part)
         return found
+
+    def parts_into(self, folder: Path) -> dict[str, Any] | None:
+        """Put the rows into a bundle where they are many files; what its manifest states about them, or None."""
+        return None if self.parts is None else self.parts.put_into(folder)
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
         """New records under the same recoding; values outside the domain are refused, starred or left out."""

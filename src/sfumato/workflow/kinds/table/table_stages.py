@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -23,14 +23,19 @@ from sfumato.verification.evidence import evidence, groups_apart, required
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
 from sfumato.workflow.catalog.parts import AlgorithmPart
-from sfumato.workflow.engine_input import is_relation, planned_source, relation_source
+from sfumato.workflow.engine_input import frame_source, planned_source, stays
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
 from sfumato.workflow.kinds.table.auto import chosen
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
 from sfumato.workflow.kinds.table.table_release import TableRelease
+from sfumato.workflow.large_input import too_large
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
+    from sfumato.workflow.kinds.table.parted_rows import ReleasedParts
 
 AUTO_SECONDS = 60.0
 """How long a search that can be stopped at any time goes on improving where the plan gives no limit."""
@@ -46,6 +51,8 @@ class Recoded:
     """The rows."""
     sensitive: pl.DataFrame | None
     """The sensitive values by group, where they are published apart."""
+    parts: ReleasedParts | None = None
+    """The rows, where they stay in files; ``rows`` has only their columns then."""
 
 
 def begin(asked: Asked) -> Asked:
@@ -59,8 +66,11 @@ def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
     plan = asked.plan
     if is_source(asked.like):
         return asked.like, asked.population  # type: ignore[return-value]
-    if is_relation(asked.like) or (asked.like is None and plan.input.engine is not None):
+    if stays(plan, asked.like) or (asked.like is None and plan.input.engine is not None):
         return _in_engine(asked)
+    why = too_large(plan) if asked.like is None and asked.population is None else None
+    if why is not None:
+        return replace(planned_source(plan), note=why), None
     table = marked(load_table(plan, asked.like, plan.input.path), plan)
     if asked.population is None and plan.input.population is None:
         return table, None
@@ -71,10 +81,10 @@ def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
 def _in_engine(asked: Asked) -> tuple[CellSource, CellSource | None]:
     """The table and the population where they are; counts come from there, and no row before the last step."""
     plan, people = asked.plan, asked.population
-    source = planned_source(plan) if asked.like is None else relation_source(plan, asked.like)
+    source = planned_source(plan) if asked.like is None else frame_source(plan, asked.like)
     if people is None and plan.input.population is None:
         return source, None
-    whole = planned_source(plan, plan.input.population) if people is None else relation_source(plan, people)
+    whole = planned_source(plan, plan.input.population) if people is None else frame_source(plan, people)
     return source, replace(whole, missing=source.missing)
 
 
@@ -128,6 +138,11 @@ def recode(asked: Asked, found: Searched) -> Recoded:
     """Let the source apply the mapping, and shuffle the rows."""
     plan, prepared = asked.plan, found.prepared
     recoding = recoding_of(asked, prepared, found.outcome)
+    if plan.output_format == "parts":
+        from sfumato.workflow.kinds.table.parted_rows import parted
+
+        parts = parted(prepared, recoding, Chance(seed=plan.algorithm.seed))
+        return Recoded(recoding=recoding, rows=parts.source.frame, sensitive=None, parts=parts)
     mapped = prepared.source.apply(recoding.mapping, recoding.beside(prepared.schema))
     rows = recoding.released(mapped, prepared.schema, Chance(seed=plan.algorithm.seed))
     sensitive = None
@@ -180,12 +195,13 @@ def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableR
     """Judge the released rows in the same way as a verifier would."""
     plan, prepared, outcome, rows = asked.plan, found.prepared, found.outcome, recoded.rows
     models = prepared.models
-    published = _published(plan, prepared, outcome, rows, recoded.recoding.buckets)
-    table = Table(frame=rows, missing=published.missing, source="the release")
+    whole = Table(frame=rows, missing=prepared.source.missing, source="the release")
+    table = whole if recoded.parts is None else recoded.parts.source
+    published = _published(plan, prepared, outcome, table, recoded.recoding.buckets)
     classes = evidence(table, published, counted=[name for model in models for name in model.columns])
     judged = required(classes, published)
     if recoded.sensitive is not None and published.apart is not None:
-        judged = groups_apart(table, Table(frame=recoded.sensitive, missing=published.missing), published.apart)
+        judged = groups_apart(whole, Table(frame=recoded.sensitive, missing=published.missing), published.apart)
     claims = tuple(claim(model, parameters(model), judged, prepared.problem.reading) for model in models)
     refuted = [one.model for one in claims if not one.holds]
     if any(not getattr(model, "wished", True) for model in models) and not as_read(prepared.problem, outcome):
@@ -207,14 +223,15 @@ def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableR
         why=found.why,
         sensitive=recoded.sensitive,
         like=None if is_source(asked.like) else asked.like,
+        parts=recoded.parts,
     )
 
 
 def _published(
-    plan: Plan, prepared: Prepared, outcome: Outcome, rows: pl.DataFrame, buckets: Buckets | None
+    plan: Plan, prepared: Prepared, outcome: Outcome, table: Table | EngineSource, buckets: Buckets | None
 ) -> Published:
     schema, domains = prepared.schema, prepared.domains
-    kinds = {name: _kind(plan, prepared, rows, name) for name in rows.columns}
+    kinds = {name: _kind(plan, prepared, table, name) for name in table.names}
     kinds |= {} if prepared.unit is None else {prepared.unit: "integer"}
     roles = {**schema.roles, **({} if buckets is None else {buckets.name: Role.KEEP})}
     roles |= {} if prepared.unit is None else {prepared.unit: Role.UNIT}
@@ -224,17 +241,17 @@ def _published(
         apart = Apart(group=buckets.name, column=hidden)
     return Published(
         columns=tuple(
-            PublishedColumn(name=n, role=roles[n], kind=kinds[n], guarded=n in schema.guarded) for n in rows.columns
+            PublishedColumn(name=n, role=roles[n], kind=kinds[n], guarded=n in schema.guarded) for n in table.names
         ),
         apart=apart,
-        rows=rows.height,
+        rows=table.rows,
         missing=prepared.source.missing,
         exempt=plan.algorithm.exempt_suppressed,
         population=_population(prepared, outcome),
     )
 
 
-def _kind(plan: Plan, prepared: Prepared, rows: pl.DataFrame, name: str) -> ValueKind:
+def _kind(plan: Plan, prepared: Prepared, table: Table | EngineSource, name: str) -> ValueKind:
     """How the values of a released column are read: as declared, or as the released rows suggest.
 
     A row that was removed has no part in it. Labels, and columns that are only handed on, are texts.
@@ -242,7 +259,9 @@ def _kind(plan: Plan, prepared: Prepared, rows: pl.DataFrame, name: str) -> Valu
     if name in prepared.schema.quasi or name not in prepared.domains:
         return "text"
     declared = plan.columns[name].type if name in plan.columns else None
-    return declared or Table(frame=rows.select(name), missing=prepared.source.missing).column(name).kind  # type: ignore[return-value]
+    if declared:
+        return declared  # type: ignore[return-value]
+    return table.column(name).kind if isinstance(table, Table) else table.domain(name).kind
 
 
 def _population(prepared: Prepared, outcome: Outcome) -> tuple[tuple[tuple[str, ...], int], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import polars as pl
 
 from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.subject import Coverage, Subject
+from sfumato.bundle.data_parts import part_files
 from sfumato.bundle.published import Published
 from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.domains import ObservedDomain, narrowed
@@ -19,14 +20,11 @@ from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
-from sfumato.ground.work import Work
 from sfumato.group.cell_source import CellMapping
 from sfumato.verification.released_file import read_released
-from sfumato.workflow.attacking import attacked
-from sfumato.workflow.audit import Audit
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.table.one_each import one_each
-from sfumato.workflow.loading import load_table
+from sfumato.workflow.kinds.table.sampled_groups import SampledGroups
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.plan import Plan
 
@@ -36,32 +34,8 @@ if TYPE_CHECKING:
 Claims = Sequence[tuple[str, Mapping[str, Any]]]
 
 
-def attack_release(made: TableRelease, work: Work) -> Audit:
-    """Attack a release that was just made; one that gives away more than the plan allows is refused."""
-    asked = made.plan.attack
-    if not asked.run:
-        return Audit()
-    control = None if asked.control is None else load_table(made.plan, None, asked.control)
-    subject, chance = release_subject(made, control=control), Chance(seed=made.plan.algorithm.seed)
-    found = attacked(subject, asked, work, chance, _earlier(made, subject, chance) if asked.earlier else None)
-    found.refuse(asked.max_risk, asked.accept)
-    return found
-
-
-def _earlier(made: TableRelease, subject: Subject, chance: Chance) -> Callable[[Work], Audit]:
-    """Lay the plan's earlier bundles over a release."""
-    from sfumato.workflow.composing import composed
-
-    asked, plan, source = made.plan.attack, made.plan, made.prepared.source
-    folders = [plan.folder / name for name in asked.earlier]
-    people = Table(frame=source.texts(source.names, kept(made)), source=source.source, missing=made.published.missing)
-    return lambda work: composed(
-        subject, folders, people, plan, trials=asked.trials, seconds=asked.seconds, work=work, chance=chance
-    )
-
-
-def release_subject(made: TableRelease, *, control: Table | None = None) -> Subject:
-    """A release that was just made; its own rows and hierarchies are at hand.
+def release_subject(made: TableRelease, *, control: Table | None = None, drawn: SampledGroups | None = None) -> Subject:
+    """A release that was just made, or some groups of it; its own rows and hierarchies are at hand.
 
     Behind it are the people whose rows it shows: nobody who was removed can move what an attack finds.
     """
@@ -76,7 +50,8 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
     together = made.plan.attack.group
     asked = dict.fromkeys((*wanted, *(name for name in (unit, together) if name is not None)))
     missing = made.published.missing
-    people = one_each(prepared.source.texts(tuple(asked), kept(made)), unit, chance, missing)
+    behind_it = kept(made) if drawn is None else drawn.people
+    people = one_each(prepared.source.texts(tuple(asked), behind_it), unit, chance, missing)
     domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in watched}
     beside = {
         name: domains.get(name)
@@ -84,7 +59,7 @@ def release_subject(made: TableRelease, *, control: Table | None = None) -> Subj
         for name in others
     }
     found = _subject(
-        one_each(made.rows, unit, chance),
+        one_each(made.rows if drawn is None else drawn.rows, unit, chance),
         made.published,
         (domains, beside),
         hierarchies,
@@ -112,7 +87,7 @@ def bundle_subject(
 ) -> Subject:
     """A bundle with its original; the plan's hierarchies tell what labels cover, where those do not tell it."""
     published = Published.from_json(manifest["data"])
-    rows = read_released(folder / str(manifest["data"]["file"]), manifest, published.missing).frame
+    rows = whole_rows(folder, manifest)
     groups = None
     if published.apart is not None:
         groups = read_released(folder / str(manifest["data"]["apart"]["file"]), manifest, published.missing).frame
@@ -144,6 +119,14 @@ def bundle_subject(
     means = frozenset(n for n, one in stated.items() if one.get("form") == "means")
     left_out = tuple(name for name in shown if name not in every)
     return replace(found, means=means, left_out=left_out, unit=published.unit)
+
+
+def whole_rows(folder: Path, manifest: Mapping[str, Any]) -> pl.DataFrame:
+    """All released rows in memory, from one file or from many."""
+    data = manifest["data"]
+    if "parts" in data:
+        return pl.concat([pl.read_parquet(file, glob=False) for file in part_files(folder, data)])
+    return read_released(folder / str(data["file"]), manifest, tuple(map(str, data["missing"]))).frame
 
 
 def _persons(manifest: Mapping[str, Any], original: Table, columns: Mapping[str, Column]) -> pl.DataFrame:

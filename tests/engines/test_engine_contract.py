@@ -1,4 +1,4 @@
-"""A table in DuckDB counts, recodes and is released as the same table in memory is; awkward names and values too."""
+"""A table in an engine counts, recodes and is released as the same table in memory is; awkward names and values too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sfumato.group.cell_source import CellMapping, CellSource
 from sfumato.group.local_table import LocalTable
 from sfumato.workflow.engine_input import planned_source
 from sfumato.workflow.loading import load_table, marked
-from tests.engines.duckdb_tables import in_duckdb
+from tests.engines.engine_tables import in_duckdb, in_postgres, in_spark
 from tests.weights import examples
 
 TEXTS = [
@@ -119,15 +119,53 @@ def recoded(source: CellSource, names: list[str]) -> Any:
     return Counter(rows), Counter(source.texts(names, mapping).rows())
 
 
+def as_local(table: Table, *, decimals: bool = True) -> LocalTable:
+    """The table in memory as a plan reads it; PostgreSQL's numbers of any digits come as texts."""
+    real = pl.col(pl.Float64)
+    plain = table.frame.with_columns(pl.when(real == 0).then(0.0).otherwise(real.fill_nan(None)).name.keep())
+    plain = plain if decimals else plain.with_columns(pl.col(pl.Decimal).cast(pl.String))
+    return LocalTable(Table(frame=plain, missing=table.missing))
+
+
+def check_alike(engine: EngineSource, local: LocalTable, names: list[str]) -> None:
+    assert engine.names == local.names
+    check_some(engine, local, names)
+
+
 @pytest.mark.slow
 @given(awkward())
 @examples(60)
-def test_counts_and_recoded_rows_are_those_of_the_table_in_memory(table: Table):
-    real = pl.col(pl.Float64)
-    plain = table.frame.with_columns(pl.when(real == 0).then(0.0).otherwise(real.fill_nan(None)).name.keep())
-    local, engine = LocalTable(Table(frame=plain, missing=table.missing)), in_duckdb(table, name='peo"ple')
+def test_counts_and_recoded_rows_in_duckdb_are_those_of_the_table_in_memory(table: Table):
+    check_alike(in_duckdb(table, name='peo"ple'), as_local(table), list(table.names))
+
+
+@pytest.mark.slow
+@given(awkward())
+@examples(40)
+def test_counts_and_recoded_rows_in_postgresql_are_those_of_the_table_in_memory(postgres: str, table: Table):
+    engine = in_postgres(postgres, table, name="peo\"ple's \\; DROP")
+    check_alike(engine, as_local(table, decimals=False), list(table.names))
+
+
+def everything() -> Table:
+    """Every awkward value under awkward names; the last row has nothing, and the first twice."""
+    rows = max(map(len, VALUES.values()))
+    cells = {name: [*(values * rows)[:rows], None] for name, values in zip(NAMES, VALUES.values(), strict=False)}
+    types = dict(zip(cells, VALUES, strict=True))
+    frame = pl.DataFrame([pl.Series(name, values, dtype=types[name]) for name, values in cells.items()])
+    return Table(frame=pl.concat([frame, frame[:3]]), missing=("?", ""))
+
+
+@pytest.mark.slow
+def test_counts_and_recoded_rows_in_spark_are_those_of_the_table_in_memory(spark: Any):
+    table = everything()
+    engine, local = in_spark(spark, table), as_local(table)
     names = list(table.names)
-    assert engine.names == local.names
+    check_some(engine, local, [names[place] for place in (0, 1, 4)])
+    check_some(engine, local, [names[place] for place in (2, 3, 5)])
+
+
+def check_some(engine: EngineSource, local: LocalTable, names: list[str]) -> None:
     assert counted(engine, names) == counted(local, names)
     assert recoded(engine, names) == recoded(local, names)
 

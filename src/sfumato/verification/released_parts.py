@@ -1,0 +1,26 @@
+"""Rows of a bundle in many files, counted by DuckDB in bounded memory: nobody reads them all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.bundle.data_parts import part_files
+from sfumato.engines.duckdb_engine import DuckEngine
+from sfumato.engines.duckdb_files import parquet_rows
+from sfumato.engines.engine_source import EngineSource
+
+MEMORY = "1GB"
+"""The most memory that DuckDB takes to count released rows; beyond it, it works on disk."""
+
+
+def counted_parts(folder: Path, data: Mapping[str, Any]) -> EngineSource:
+    """The rows of all parts that a manifest names."""
+    return counted_files(part_files(folder, data), tuple(map(str, data["missing"])))
+
+
+def counted_files(files: Sequence[Path], missing: tuple[str, ...]) -> EngineSource:
+    """The rows of Parquet files, where they are."""
+    engine = DuckEngine.opened(memory=MEMORY, what='a release in parts ([output] format = "parts")')
+    return EngineSource.reading(engine, parquet_rows(files), missing=missing, source="the release")

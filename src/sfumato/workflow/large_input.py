@@ -1,0 +1,48 @@
+"""Which inputs go to DuckDB although the plan names no engine: those that would fill the memory, and many files."""
+
+from __future__ import annotations
+
+import glob
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+from sfumato.workflow.plan.plan import Plan
+
+SHARE = 0.1
+"""A file of more bytes than this share of the machine's memory is not read into it: rows in memory are larger."""
+_BY_CELLS = ("auto", "optimal", "greedy", "samarati", "incognito", "datafly", "k-optimize", "top-down", "bottom-up")
+"""Algorithms that never ask for single rows."""
+_READ = (".parquet", ".pq", ".csv", ".tsv")
+
+
+def too_large(plan: Plan, memory: int | None = None) -> str | None:
+    """Why the plan's input goes to DuckDB, for the steward; None where it is read into memory."""
+    said = plan.input
+    if said.path is None or said.engine is not None or said.unit is not None or said.population is not None:
+        return None
+    if plan.algorithm.name not in _BY_CELLS or said.encoding.lower() not in ("utf-8", "utf8"):
+        return None
+    path = plan.folder / said.path
+    if path.is_file():
+        size, most = path.stat().st_size, (memory or _memory()) * SHARE
+        known = any(end.lower() in _READ for end in path.suffixes[-2:])
+        if size <= most or not known or find_spec("duckdb") is None:
+            return None
+        return _told(plan, f"{said.path} has {size / 1e6:,.0f} MB, more than {SHARE:.0%} of the memory")
+    if path.is_dir() or any(Path(one).is_file() for one in glob.iglob(str(path), recursive=True)):
+        return _told(plan, f"{said.path} stands for many files")
+    return None
+
+
+def _told(plan: Plan, why: str) -> str:
+    more = "" if plan.output_format == "parts" else '; with [output] format = "parts" released rows stay in files too'
+    return f'{why}: DuckDB counts them where they are, as [input] engine = "duckdb" would say{more}'
+
+
+def _memory() -> int:
+    """The machine's memory in bytes; so much that nothing is too large where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**62

@@ -1,0 +1,86 @@
+"""Tables put into engines for tests, and every statement that DuckDB is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.table import Table
+from sfumato.engines.arrow_stream import ArrowStream
+from sfumato.engines.duckdb_engine import DuckEngine
+from sfumato.engines.engine_source import EngineSource
+from sfumato.engines.statements import named, quoted
+
+
+def in_duckdb(table: Table, *, name: str = "people") -> EngineSource:
+    """A table as a source in a DuckDB of its own."""
+    engine = DuckEngine.opened()
+    engine.keep(name, typed(table.frame))
+    return EngineSource.reading(engine, named([name]), missing=table.missing)
+
+
+def typed(frame: pl.DataFrame) -> pl.DataFrame:
+    """A column of nothing but nulls is one of texts: an engine has no type of its own for it."""
+    return frame.with_columns(pl.col(pl.Null).cast(pl.String))
+
+
+@dataclass
+class Recorded:
+    """A connection that writes down what it is asked."""
+
+    connection: Any
+    statements: list[str] = field(default_factory=list)
+
+    def sql(self, text: str) -> Any:
+        self.statements.append(text)
+        return self.connection.sql(text)
+
+    def execute(self, text: str) -> Any:
+        self.statements.append(text)
+        return self.connection.execute(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.connection, name)
+
+
+def in_spark(session: Any, table: Table) -> EngineSource:
+    """A table as a source in Spark."""
+    from sfumato.engines.spark_engine import SparkEngine
+
+    engine = SparkEngine.of(session)
+    engine.lend("people", typed(table.frame))
+    return EngineSource.reading(engine, named(["people"]), missing=table.missing)
+
+
+PORT = 5477
+"""Where the private PostgreSQL listens, on a socket in its own folder."""
+
+
+@contextmanager
+def owner(address: str) -> Iterator[Any]:
+    """Somebody who may change tables."""
+    import adbc_driver_postgresql.dbapi as driver
+
+    with driver.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+        yield cursor
+
+
+def in_postgres(address: str, table: Table, *, name: str = "people") -> EngineSource:
+    """A table as a source in PostgreSQL."""
+    from sfumato.engines.postgres_engine import PostgresEngine
+    from sfumato.engines.postgres_tables import plain_rows
+
+    with owner(address) as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {quoted(name).sql(dialect='postgres')}")
+        cursor.adbc_ingest(name, ArrowStream(typed(table.frame)), mode="create")
+        for column, dtype in table.frame.schema.items():
+            if isinstance(dtype, pl.Decimal):  # ADBC makes a column of any digits
+                spoken = f"ALTER TABLE {{}} ALTER COLUMN {{}} TYPE numeric({dtype.precision}, {dtype.scale})"
+                cursor.execute(spoken.format(*(quoted(one).sql(dialect="postgres") for one in (name, column))))
+    engine = PostgresEngine.opened(address)
+    rows = plain_rows(engine, named([name]), where=name)
+    return EngineSource.reading(engine, rows, missing=table.missing)
