@@ -82,3 +82,11 @@ def test_what_a_person_promises_with_several_rows_is_audited_for_one():
     )
     found = list(audit_everything(plan, patience=noise_auditing.Patience(runs=10)))
     assert {one.audit.declared for one in found if one.what.startswith("marginals")} == {1.0}
+
+
+def test_mechanisms_of_two_parties_are_audited_from_both_views(run):
+    told = run("audit-noise", "--together", "--runs", "40", "--json").json["audits"]
+    assert {one["what"].rpartition(", seen by ")[2] for one in told} >= {"an outsider", "a party"}
+    assert not any(one["refuted"] for one in told)
+    both = run("audit-noise", "--together", "--algorithm", "diffgen")
+    assert (both.code, "--together" in both.err) == (2, True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.show import Json, say, say_json, table, watched
-from sfumato.ground.errors import EXIT_REFUTED
+from sfumato.ground.errors import EXIT_REFUTED, PlanError
 
 
 def audit_noise(
@@ -20,6 +20,9 @@ def audit_noise(
         str | None, typer.Option("--algorithm", help="One private algorithm, instead of all and of the mechanisms.")
     ] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="The promise that is audited; 1 by default.")] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="The mechanisms of two parties, as an outsider and as a party sees them.")
+    ] = False,
     factor: Annotated[
         float, typer.Option("--factor", help="How many times too small noise must be to be found, with 95 %.")
     ] = 2.0,
@@ -29,14 +32,19 @@ def audit_noise(
     as_json: Json = False,
 ) -> None:
     """Audit the noise of every mechanism and every private algorithm on made-up neighbouring tables."""
-    from sfumato.workflow.noise_auditing import Patience, audit_everything
+    from sfumato.workflow.noise_auditing import Patience, audit_everything, audit_together
     from sfumato.workflow.plan.plan import Plan
 
     patience = Patience(runs="auto" if runs is None else runs, factor=factor)
     with watched(quiet=as_json) as work:
-        loaded = None if plan is None else Plan.load(plan)
-        every = audit_everything(loaded, algorithm=algorithm, epsilon=epsilon, patience=patience, work=work)
-        found = list(every)
+        if together:
+            if plan is not None or algorithm is not None:
+                raise PlanError("--together audits mechanisms; leave the plan and --algorithm out")
+            found = list(audit_together(epsilon, patience=patience, work=work))
+        else:
+            loaded = None if plan is None else Plan.load(plan)
+            every = audit_everything(loaded, algorithm=algorithm, epsilon=epsilon, patience=patience, work=work)
+            found = list(every)
     refuted = [one for one in found if one.audit.refuted]
     if as_json:
         told = [{"what": one.what, **one.audit.to_json(), "factor": one.factor} for one in found]

@@ -77,6 +77,16 @@ def audit_mechanisms(
     watch.advance("mechanisms", len(every), len(every))
 
 
+def audit_together(
+    epsilon: Any = None, *, patience: Patience | None = None, work: Work | None = None
+) -> Iterator[Audited]:
+    """Every mechanism of two parties, as an outsider and as one of the parties sees it."""
+    from sfumato.workflow.joint_noise_cases import two_party_cases
+
+    asked = exactly("epsilon", 1 if epsilon is None else epsilon)
+    return audit_mechanisms(asked, patience=patience, work=work, cases=two_party_cases(asked))
+
+
 def audit_release(
     name: str, run: Mechanism, promise: Promise, *, patience: Patience | None = None, work: Work | None = None
 ) -> Iterator[Audited]:
