@@ -271,3 +271,27 @@ def test_the_requirements_of_the_tests_are_met_and_refused_at_all():
         made = central("release", {"columns": COLUMNS, "privacy": privacy, "attack": {"run": False}}, whole)
         assert set(made.rows.columns) == {*QUASI, "s", "t"}
         assert made.trail.steps
+
+
+@pytest.mark.usefixtures("dealer")
+@pytest.mark.parametrize("parties", [2, 3])
+@examples(3)
+@given(whole=wholes(least=12), data=st.data())
+def test_several_sensitive_columns_are_watched_together(parties: int, whole: pl.DataFrame, data: Any):
+    """Each of two sensitive columns has a bound of its own, and a value of one has a bound by one column alone."""
+    second = data.draw(st.lists(st.sampled_from(["m", "n"]), min_size=whole.height, max_size=whole.height))
+    whole = whole.with_columns(pl.Series("r", second))
+    asked = {
+        "columns": {**FOR_TWO, "r": {"role": "sensitive", "values": ["m", "n"]}},
+        "privacy": {
+            "lkc": [
+                {"l": 2, "k": 2, "c": 0.8, "column": "s"},
+                {"l": 1, "k": 2, "c": 0.9, "column": "r", "values": ["m"]},
+            ],
+            "confidence": [{"quasi": ["a"], "column": "r", "value": "n", "limit": 0.9}],
+        },
+        "algorithm": {"score": "discernibility"},
+        "attack": {"run": False},
+    }
+    whole = whole.with_columns(pl.col("n").cast(pl.Float64).cast(pl.Int64).cast(pl.String))
+    same_as_central("release", asked, dealt(whole, [n % parties for n in range(whole.height)], parties), whole)
