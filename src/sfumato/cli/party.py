@@ -11,6 +11,7 @@ import typer
 from sfumato.cli.show import Json, say, say_json, table
 
 if TYPE_CHECKING:
+    from sfumato.collaborate.joint_protocols import JointResult
     from sfumato.workflow.party_demo import Seen
     from sfumato.workflow.party_session import Asked, Taking
 
@@ -108,13 +109,23 @@ def run(
         kept = {} if taking.secret is None else {"secret": str(taking.secret)}
         say_json({"output": str(output), **kept, **took.about, "result": took.result.document})
         return
-    table(took.result.columns, took.result.rows[:_MOST])
-    more = f" The first {_MOST} of {len(took.result.rows):,} rows are shown." if len(took.result.rows) > _MOST else ""
+    _tell(took.result, output)
     about = took.about
-    say(f"{output}: the result.{more}")
     if taking.secret is not None:
         say(f"{taking.secret}: the secret, readable by you only. Keep a copy, and hand it to nobody.")
     say(f"{about['sent']:,} bytes sent, {about['received']:,} received, {about['rounds']} rounds.")
+
+
+def _tell(result: JointResult, output: Path) -> None:
+    """A release as `sfumato release` tells it; of anything else the first rows."""
+    from sfumato.cli.release import show as show_release
+
+    if result.release is not None:
+        show_release(result.release, output, None)
+        return
+    table(result.columns, result.rows[:_MOST])
+    more = f" The first {_MOST} of {len(result.rows):,} rows are shown." if len(result.rows) > _MOST else ""
+    say(f"{output}: the result.{more}")
 
 
 def demo(

@@ -8,6 +8,8 @@ from sfumato.verification.checks import Check
 
 CLAIM = "claim "
 """How the check of a promise begins."""
+PLANNED = "claims are what the plan asks for"
+"""The check of all promises together; where none has a check of its own, it says what they are."""
 
 SUBJECTS: Mapping[str, tuple[str, ...]] = {
     "The plan and the original give the same release again": (
@@ -50,6 +52,18 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "questions",
         "formulas",
     ),
+    "The parts of the budget add up to what is promised, and the noise is as large as they ask": (
+        "the ledger adds up",
+        "noise",
+        "scale of the noise",
+        "choices of the mechanism",
+    ),
+    "Every domain is declared or paid for, and none was read off the rows": (
+        "domain",
+        "no domain",
+        "no column is published",
+        "no seed",
+    ),
     "No identifier stands openly in the rows, and every column has the role that the plan gives it": (
         "identifiers",
         "pseudonyms",
@@ -91,6 +105,9 @@ def sentences(checks: Sequence[Check]) -> list[str]:
     """What was checked: promises first, then subjects in which everything holds, then every failure by itself."""
     good = [one for one in checks if one.holds]
     promises = [f"Promised: {one.what.removeprefix(CLAIM)}. It holds: {one.detail}." for one in good if _is_claim(one)]
+    if not any(map(_is_claim, checks)):
+        promises = [f"Promised: {one.detail}." for one in good if one.what == PLANNED]
+        good = [one for one in good if one.what != PLANNED]
     counted = dict.fromkeys((*SUBJECTS, OTHERWISE), 0)
     for one in good:
         if not _is_claim(one):
