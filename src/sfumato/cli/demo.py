@@ -30,11 +30,11 @@ def demo(
     table(
         ["4  an adversary with a register of names, birth dates, postal codes and sex", "original", "release"],
         [
-            ["patients he finds with certainty", f"{found.found_before:,}", f"{found.found_after:,}"],
-            ["his best chance for any one patient", f"{found.chance_before:.0%}", f"{found.chance_after:.0%}"],
+            ["patients found with certainty", f"{found.found_before:,}", f"{found.found_after:,}"],
+            ["best chance for any one patient", f"{found.chance_before:.0%}", f"{found.chance_after:.0%}"],
         ],
     )
-    say(f"   Knowing all of that he tells a diagnosis in {found.told:.0%} of cases; by guessing {found.guessed:.0%}.")
+    say(f"   Knowing all of that they tell a diagnosis in {found.told:.0%} of cases; by guessing {found.guessed:.0%}.")
     say(f"5  open {output / 'release' / 'report.html'} in a browser: what was promised, reached and lost.")
     say(f"   {output / 'inside.html'} is for the steward only: it shows the original's figures.")
     say("")
