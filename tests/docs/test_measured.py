@@ -14,6 +14,7 @@ MARKED = {
     "docs/attacks/adult.md": 2,
     "docs/theory/auditing.md": 4,
     "docs/theory/bottom-up.md": 2,
+    "docs/theory/joint-private-releases.md": 1,
     "docs/theory/joint-releases.md": 2,
     "docs/theory/comparison.md": 3,
     "docs/guide/stream.md": 2,
