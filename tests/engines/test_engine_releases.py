@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,48 @@ def test_files_and_frames_of_spark_give_the_release_of_the_file(tmp_path: Path, 
     assert rows_of(pl.DataFrame(given.frame.toArrow())) == rows_of(whole.rows)
     with pytest.raises(DataError, match="there is no such file or folder; Spark reads Parquet"):
         sf.release(plan(folder, {"path": "none", "engine": "spark"}))
+
+
+@pytest.mark.slow
+def test_a_spark_that_dies_ends_in_one_message_and_nothing_is_written(tmp_path: Path):
+    """In a process of its own, because its Java is killed between counting and writing."""
+    pytest.importorskip("pyspark", reason="pip install pyspark")
+    people().write_parquet(tmp_path / "t.parquet")
+    script = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+import sfumato as sf
+from sfumato.engines.spark_engine import SparkEngine
+from sfumato.ground.errors import SfumatoError
+from sfumato.workflow.engine_input import planned_source
+from tests.engines.test_engine_releases import plan
+folder = Path(sys.argv[1])
+asked = plan(folder, {"path": "t.parquet", "engine": "spark"})
+source = planned_source(asked)
+assert source.domain("sex").values == ("Female", "Male")
+os.kill(source.engine.session.sparkContext._gateway.proc.pid, signal.SIGKILL)
+try:
+    sf.release(asked, source).write(folder / "out")
+except SfumatoError as error:
+    print("REFUSED", error)
+"""
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), root], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert "REFUSED Spark" in done.stdout, done.stderr[-2000:]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("said", [{"engine": "duckdb"}, {}])
+def test_a_lazy_frame_is_streamed_to_an_engine_and_comes_out_lazy(tmp_path: Path, said: dict[str, Any]):
+    """By its engine where the plan says so or asks for parts; else it is collected as it ever was."""
+    pytest.importorskip("duckdb")
+    whole = sf.release(plan(tmp_path, {}), people())
+    made = sf.release(plan(tmp_path, said, "parquet" if said else "parts"), people().lazy())
+    assert isinstance(made.frame, pl.LazyFrame)
+    assert rows_of(made.frame) == rows_of(whole.rows)
 
 
 @pytest.mark.parametrize(
