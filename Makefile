@@ -8,7 +8,7 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation -e .
 # What the first command would otherwise compile: modules, templates of pages, loops for paths and sets.
 AHEAD := $(BIN)/python -m compileall -q src && $(BIN)/python -m sfumato.report && $(BIN)/python -m sfumato.ground.kernels
 
-.PHONY: demo test test-quick test-full check bench wheel lock clean
+.PHONY: demo test test-quick test-full check bench pictures wheel lock clean
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
@@ -35,6 +35,10 @@ check: .venv/.ready-check
 
 bench: .venv/.ready-test
 	$(BIN)/python benchmarks/run.py
+
+# Pictures of pages for the README and the docs; they need chromium.
+pictures: .venv/.ready-test .venv/.ready-browser
+	$(BIN)/python benchmarks/screenshots.py
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
