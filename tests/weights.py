@@ -8,7 +8,7 @@ from hypothesis import settings
 
 ORDINARY = 100
 """A profile with so many examples runs a test with just the examples that it states."""
-FEWEST = 20
+FEWEST = 12
 """No profile runs fewer examples than this, except where a test states fewer itself."""
 
 
