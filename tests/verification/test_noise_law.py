@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.verification.noise_law import noise_told, variance
+from sfumato.verification.noise_law import NOISES, noise_told, variance
 
 PARTS = [
     {"what": "marginal of age", "rho": "1/200"},
@@ -19,7 +19,7 @@ PARTS = [
 
 def stated(age: float, kind: float) -> dict[str, Any]:
     columns = {"age": {"deviations": {"[0-50)": age, "[50-100]": age}}, "sex": {"deviations": {"*": 3.0}}}
-    return {"recoding": {"columns": columns, "classes": {"N": kind, "Y": kind}}}
+    return {"recoding": {"columns": columns, "classes": {"N": kind, "Y": kind}}, "search": {}}
 
 
 def check(**found: Any) -> dict[str, Any]:
@@ -49,3 +49,10 @@ def test_a_release_without_a_class_states_no_noise_of_one():
     manifest = stated(*RIGHT)
     del manifest["recoding"]["classes"]
     assert noise_told(manifest, PARTS, check)["holds"]
+
+
+def test_several_noises_in_a_count_add_up():
+    """Where each of two parties adds a whole noise, a count has twice the variance."""
+    manifest = stated(*(sqrt(2) * one for one in RIGHT)) | {"search": {NOISES: 2.0}}
+    assert noise_told(manifest, PARTS, check)["holds"]
+    assert not noise_told(stated(*RIGHT) | {"search": {NOISES: 2.0}}, PARTS, check)["holds"]
