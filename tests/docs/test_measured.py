@@ -20,7 +20,7 @@ MARKED = {
     "docs/guide/stream.md": 2,
     "docs/theory/condensation.md": 4,
     "docs/theory/streams.md": 2,
-    "docs/theory/pseudo-data.md": 3,
+    "docs/theory/pseudo-data.md": 4,
     "docs/theory/publishing-patterns.md": 3,
     "docs/theory/published-trees.md": 2,
     "docs/theory/hiding-rules.md": 2,
