@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from sfumato.bundle.bundle_files import named_files, sealed_manifest, sha256
@@ -30,7 +31,8 @@ def _same_digests(folder: Path, content: object) -> None:
 
 def leftovers(place: Path) -> list[str]:
     """The scratch folders under a folder."""
-    return [str(path.relative_to(place)) for path in sorted(place.rglob(".*")) if is_scratch(path)]
+    every = [Path(folder) / name for folder, below, files in os.walk(place) for name in (*below, *files)]
+    return [str(path.relative_to(place)) for path in sorted(every) if is_scratch(path)]
 
 
 def one_message(ran: dict[str, object], code: int, words: str) -> None:

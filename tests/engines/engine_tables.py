@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -74,6 +75,7 @@ def in_postgres(address: str, table: Table, *, name: str = "people") -> EngineSo
     from sfumato.engines.postgres_engine import PostgresEngine
     from sfumato.engines.postgres_tables import plain_rows
 
+    gc.collect()  # an engine that nobody uses any more lets go of its snapshot, and so of the table
     with owner(address) as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {quoted(name).sql(dialect='postgres')}")
         cursor.adbc_ingest(name, ArrowStream(typed(table.frame)), mode="create")

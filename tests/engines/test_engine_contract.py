@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,9 @@ VALUES: dict[pl.DataType, list[Any]] = {
     pl.Boolean(): [True, False],
 }
 
+NUMBERS = count()
+"""A table of its own for every example: an older one may still be locked by its reader."""
+
 
 @st.composite
 def awkward(draw: st.DrawFn) -> Table:
@@ -143,7 +147,7 @@ def test_counts_and_recoded_rows_in_duckdb_are_those_of_the_table_in_memory(tabl
 @given(awkward())
 @examples(40)
 def test_counts_and_recoded_rows_in_postgresql_are_those_of_the_table_in_memory(postgres: str, table: Table):
-    engine = in_postgres(postgres, table, name="peo\"ple's \\; DROP")
+    engine = in_postgres(postgres, table, name=f"peo\"ple's \\; DROP {next(NUMBERS)}")
     check_alike(engine, as_local(table, decimals=False), list(table.names))
 
 

@@ -24,7 +24,14 @@ def test_no_test_says_the_number_of_examples_past_the_profiles():
 
 @pytest.mark.parametrize(
     ("profile", "stated", "run"),
-    [("quick", 400, 100), ("quick", 120, 30), ("quick", 60, 15), ("quick", 40, 12), ("quick", 12, 12), ("full", 120, 240)],
+    [
+        ("quick", 400, 100),
+        ("quick", 120, 30),
+        ("quick", 60, 15),
+        ("quick", 40, 12),
+        ("quick", 12, 12),
+        ("full", 120, 240),
+    ],
 )
 def test_a_weight_is_scaled_by_the_profile(profile: str, stated: int, run: int):
     assert scaled(stated, settings.get_profile(profile)) == run
