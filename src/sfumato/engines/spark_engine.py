@@ -73,7 +73,7 @@ class SparkEngine:
             self.show(name, self.session.createDataFrame(frame.to_arrow()))
 
     def show(self, name: str, rows: Any) -> None:
-        """Let statements name a data frame of this session."""
+        """Let statements name a data frame that Spark holds."""
         rows.createOrReplaceTempView(name)
         self._views.add(name)
 
