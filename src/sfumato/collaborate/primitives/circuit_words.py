@@ -141,7 +141,7 @@ def looked_up(build: CircuitBuilder, address: Wires, table: Sequence[int]) -> Wi
 
     One and gate for each entry, however wide: of all addresses one wire is 1, and digits are sums of such wires.
     """
-    width = max(table).bit_length()
+    width = max(max(table).bit_length(), 1)
     hot = np.full((*address.shape[:-1], 1), ONE)
     for at in range(address.shape[-1]):
         upper = build.and_(hot, address[..., at, None])
@@ -149,26 +149,48 @@ def looked_up(build: CircuitBuilder, address: Wires, table: Sequence[int]) -> Wi
     digits = []
     for at in range(width):
         some = hot[..., [place for place, entry in enumerate(table) if entry >> at & 1]]
-        while some.shape[-1] > 1:
-            half = some.shape[-1] // 2
-            some = np.concatenate([build.xor(some[..., :half], some[..., half : 2 * half]), some[..., 2 * half :]], -1)
-        digits.append(some[..., 0] if some.shape[-1] else np.full(hot.shape[:-1], ZERO))
+        digits.append(parity(build, np.moveaxis(some, -1, 0)))
     return np.stack(digits, axis=-1)
 
 
 def chosen_index(build: CircuitBuilder, steps: Wires) -> Wires:
     """How many of the wires are 1, where those that are come first: no and gate is needed."""
-    count = len(steps)
     before = np.append(ONE, steps)
     single = np.append(build.xor(before[:-1], before[1:]), before[-1])
-    digits = []
-    for at in range(index_width(count + 1)):
-        some = single[np.arange(count + 1) >> at & 1 == 1]
-        while len(some) > 1:
-            half = len(some) // 2
-            some = np.append(build.xor(some[:half], some[half : 2 * half]), some[2 * half :])
-        digits.append(some[0] if len(some) else ZERO)
+    return index_of(build, single)
+
+
+def index_of(build: CircuitBuilder, single: Wires) -> Wires:
+    """The place of the one wire that is 1: no and gate is needed."""
+    numbers = np.arange(len(single))
+    digits = [parity(build, single[numbers >> at & 1 == 1]) for at in range(index_width(len(single)))]
     return np.array(digits, np.int64)
+
+
+def parity(build: CircuitBuilder, words: Wires) -> Wires:
+    """Exclusive or over the first axis; of nothing, 0."""
+    if not len(words):
+        return np.full(words.shape[1:], ZERO)
+    while len(words) > 1:
+        half = len(words) // 2
+        words = np.concatenate([build.xor(words[:half], words[half : 2 * half]), words[2 * half :]])
+    return np.asarray(words[0])
+
+
+def any_of(build: CircuitBuilder, words: Wires) -> Wires:
+    """Whether any digit of each word is 1."""
+    quiet = build.not_(words)
+    while quiet.shape[-1] > 1:
+        half = quiet.shape[-1] // 2
+        both = build.and_(quiet[..., :half], quiet[..., half : 2 * half])
+        quiet = np.concatenate([both, quiet[..., 2 * half :]], axis=-1)
+    return build.not_(quiet[..., 0])
+
+
+def wider(words: Wires, width: int) -> Wires:
+    """The same numbers with more digits."""
+    padding = np.full((*words.shape[:-1], max(width - words.shape[-1], 0)), ZERO)
+    return np.concatenate([words, padding], axis=-1)
 
 
 def index_width(count: int) -> int:

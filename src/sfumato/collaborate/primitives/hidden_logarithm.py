@@ -15,9 +15,18 @@ from functools import cache
 
 import numpy as np
 
-from sfumato.collaborate.primitives.circuit import ONE, ZERO, Wires
+from sfumato.collaborate.primitives.circuit import ZERO, Wires
 from sfumato.collaborate.primitives.circuit_builder import CircuitBuilder
-from sfumato.collaborate.primitives.circuit_words import add, flat_sum, select, subtract
+from sfumato.collaborate.primitives.circuit_words import (
+    add,
+    any_of,
+    flat_sum,
+    looked_up,
+    product,
+    select,
+    subtract,
+    wider,
+)
 
 FRACTION = 40
 """Binary digits after the point of a logarithm."""
@@ -72,7 +81,8 @@ def times_log2(build: CircuitBuilder, words: Wires) -> Wires:
     Narrow words are looked up among all their values, wider ones are computed.
     """
     if words.shape[-1] <= NARROW:
-        return _looked_up(build, words, [fixed_times_log2(x) for x in range(1 << words.shape[-1])])
+        values = [fixed_times_log2(x) for x in range(1 << words.shape[-1])]
+        return wider(looked_up(build, words, values), width_of(words.shape[-1]))
     mantissa, exponent = _normalized(build, words)
     logs, slope = _constants()
     taken = []
@@ -88,35 +98,12 @@ def times_log2(build: CircuitBuilder, words: Wires) -> Wires:
     parts = np.stack([wider(one, whole.shape[-1]) for one in taken])
     exact = subtract(build, whole, flat_sum(build, parts))
     rounded = add(build, exact, build.constant(1 << _GUARD - 1, exact.shape[-1]))[..., _GUARD:]
-    return products(build, rounded, words)
-
-
-def _looked_up(build: CircuitBuilder, words: Wires, values: list[int]) -> Wires:
-    """The public value of every word: an and gate for each value, of which one wire is 1."""
-    hot = np.full((*words.shape[:-1], 1), ONE)
-    for at in range(words.shape[-1]):
-        there = build.and_(hot, words[..., at, None])
-        hot = np.concatenate([build.xor(hot, there), there], axis=-1)
-    digits = []
-    for at in range(width_of(words.shape[-1])):
-        some = hot[..., [x for x, value in enumerate(values) if value >> at & 1]]
-        while some.shape[-1] > 1:
-            half = some.shape[-1] // 2
-            some = np.concatenate([build.xor(some[..., :half], some[..., half : 2 * half]), some[..., 2 * half :]], -1)
-        digits.append(some[..., 0] if some.shape[-1] else np.full(words.shape[:-1], ZERO))
-    return np.stack(digits, axis=-1)
+    return product(build, rounded, words)
 
 
 def width_of(width: int) -> int:
     """How wide the results for words of some width are."""
     return FRACTION + _WHOLE + width
-
-
-def products(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
-    """The whole product of each two words, as wide as both together."""
-    width = left.shape[-1] + right.shape[-1]
-    rows = [shifted(build.and_(left, right[..., at, None]), at, width) for at in range(right.shape[-1])]
-    return flat_sum(build, np.stack(rows))
 
 
 def times(build: CircuitBuilder, words: Wires, factor: int) -> Wires:
@@ -142,22 +129,6 @@ def _normalized(build: CircuitBuilder, words: Wires) -> tuple[Wires, Wires]:
 
 def _more(build: CircuitBuilder, exponent: Wires) -> Wires:
     return add(build, exponent, build.constant(1, _WHOLE))
-
-
-def any_of(build: CircuitBuilder, words: Wires) -> Wires:
-    """Whether any digit of each word is 1."""
-    quiet = build.not_(words)
-    while quiet.shape[-1] > 1:
-        half = quiet.shape[-1] // 2
-        both = build.and_(quiet[..., :half], quiet[..., half : 2 * half])
-        quiet = np.concatenate([both, quiet[..., 2 * half :]], axis=-1)
-    return build.not_(quiet[..., 0])
-
-
-def wider(words: Wires, width: int) -> Wires:
-    """The same numbers with more digits."""
-    padding = np.full((*words.shape[:-1], max(width - words.shape[-1], 0)), ZERO)
-    return np.concatenate([words, padding], axis=-1)
 
 
 def shifted(words: Wires, by: int, width: int) -> Wires:

@@ -29,6 +29,7 @@ from sfumato.collaborate.primitives.circuit_words import (
     product,
     select,
     subtract,
+    wider,
 )
 from sfumato.collaborate.primitives.garbled_talk import compute
 from sfumato.collaborate.primitives.random_value import BIAS, random_bits, scaled
@@ -95,5 +96,4 @@ def weighed(build: CircuitBuilder, scores: Wires, weights: GapWeights) -> Wires:
 
 def wide(words: Wires, bits: int) -> Wires:
     """Words of another width; digits that are cut off are 0."""
-    missing = max(bits - words.shape[-1], 0)
-    return np.pad(words, [(0, 0), (0, missing)])[:, :bits]
+    return wider(words, bits)[:, :bits]

@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 
 from sfumato.collaborate.exchange import Talk
-from sfumato.collaborate.primitives.circuit import Circuit, Wires
+from sfumato.collaborate.primitives.circuit import Circuit
 from sfumato.collaborate.primitives.circuit_builder import CircuitBuilder
-from sfumato.collaborate.primitives.circuit_words import add, equal, less
+from sfumato.collaborate.primitives.circuit_words import add, any_of, equal, less
 from sfumato.collaborate.primitives.garbled_talk import compute
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
 from sfumato.collaborate.primitives.wire_bits import bits_of
@@ -63,14 +63,5 @@ def _circuit(count: int, watched: int, k: int) -> Circuit:
     failed = build.and_(few, build.not_(none))
     if watched:
         failed = np.concatenate([failed, add(build, ours[1], theirs[1])[:, -1]])
-    found = _any(build, failed)
+    found = any_of(build, failed[None])
     return build.circuit(garbler=found, evaluator=found)
-
-
-def _any(build: CircuitBuilder, wires: Wires) -> Wires:
-    """A single wire that is 1 if any is."""
-    quiet = build.not_(wires)
-    while len(quiet) > 1:
-        half = len(quiet) // 2
-        quiet = np.concatenate([build.and_(quiet[:half], quiet[half : 2 * half]), quiet[2 * half :]])
-    return build.not_(quiet)

@@ -18,9 +18,9 @@ import numpy as np
 from sfumato.collaborate.exchange import Talk
 from sfumato.collaborate.primitives.circuit import Bits, Circuit, Wires
 from sfumato.collaborate.primitives.circuit_builder import CircuitBuilder
-from sfumato.collaborate.primitives.circuit_words import add, flat_sum, maximum, subtract
+from sfumato.collaborate.primitives.circuit_words import add, flat_sum, maximum, subtract, wider
 from sfumato.collaborate.primitives.garbled_talk import compute
-from sfumato.collaborate.primitives.hidden_logarithm import FRACTION, fixed_times_log2, times_log2, wider
+from sfumato.collaborate.primitives.hidden_logarithm import FRACTION, fixed_times_log2, times_log2
 from sfumato.collaborate.primitives.random_value import random_bits
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
 from sfumato.collaborate.primitives.wire_bits import bits_of, numbers_of

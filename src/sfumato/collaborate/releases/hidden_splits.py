@@ -15,9 +15,20 @@ import numpy as np
 from sfumato.collaborate.exchange import Talk
 from sfumato.collaborate.primitives.circuit import ZERO, Circuit, Wires
 from sfumato.collaborate.primitives.circuit_builder import CircuitBuilder
-from sfumato.collaborate.primitives.circuit_words import add, equal, index_width, less, maximum, select, subtract
+from sfumato.collaborate.primitives.circuit_words import (
+    add,
+    any_of,
+    equal,
+    index_of,
+    less,
+    maximum,
+    parity,
+    select,
+    subtract,
+    wider,
+)
 from sfumato.collaborate.primitives.garbled_talk import compute
-from sfumato.collaborate.primitives.hidden_logarithm import FRACTION, any_of, wider, width_of
+from sfumato.collaborate.primitives.hidden_logarithm import FRACTION, width_of
 from sfumato.collaborate.primitives.random_value import random_bits
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
 from sfumato.collaborate.primitives.wire_bits import bits_of, numbers_of
@@ -106,7 +117,7 @@ def _circuit(interval: Interval) -> Circuit:
     half = (
         _at(build, chosen, build.not_(less(build, *rows[::-1]))[:, None]) if interval.tells_half else np.array([ZERO])
     )
-    told = np.concatenate([any_of(build, alike)[None], half, _index(build, picked)])
+    told = np.concatenate([any_of(build, alike)[None], half, index_of(build, picked)])
     below = _at(build, chosen, wider(costs, SHARE)) if interval.by_gain else np.full(SHARE, ZERO)
     return build.circuit(garbler=told, evaluator=np.concatenate([told, subtract(build, below, mask)]))
 
@@ -165,19 +176,4 @@ def _first(build: CircuitBuilder, flags: Wires) -> Wires:
 
 def _at(build: CircuitBuilder, chosen: Wires, words: Wires) -> Wires:
     """The word at the place whose wire is 1; 0 where none is."""
-    return _parity(build, build.and_(chosen[:, None], words))
-
-
-def _index(build: CircuitBuilder, chosen: Wires) -> Wires:
-    """The place of the wire that is 1."""
-    numbers = np.arange(len(chosen))
-    digits = [_parity(build, chosen[numbers >> at & 1 == 1][:, None])[0] for at in range(index_width(len(chosen)))]
-    return np.array(digits, np.int64)
-
-
-def _parity(build: CircuitBuilder, words: Wires) -> Wires:
-    """Exclusive or over the first axis."""
-    while len(words) > 1:
-        half = len(words) // 2
-        words = np.concatenate([build.xor(words[:half], words[half : 2 * half]), words[2 * half :]])
-    return np.asarray(words[0])
+    return parity(build, build.and_(chosen[:, None], words))
