@@ -16,7 +16,7 @@ demo: .venv/.ready-core
 	$(BIN)/sfumato demo -o sfumato-demo
 
 # Every test; properties with the examples of the profile `quick`.
-test: .venv/.ready-test .venv/.ready-browser .venv/.ready-engines
+test: .venv/.ready-test .venv/.ready-browser .venv/.ready-engines .venv/.ready-spark
 	$(PYTEST)
 
 # While working: the same without the tests marked slow.
@@ -80,7 +80,7 @@ pictures: .venv/.ready-test .venv/.ready-browser
 	fi >/dev/null 2>&1
 	@touch $@
 
-# Spark has 480 MB: for `make test-full` only. Where it cannot be installed, its tests are skipped.
+# Spark has 480 MB and is no part of the extra `all`. Where it cannot be installed, its tests are skipped.
 .venv/.ready-spark: requirements/spark.txt .venv/.ready-test
 	$(LOCKED) --no-deps -r requirements/spark.txt || echo "Spark could not be installed; its tests are skipped"
 	touch $@

@@ -18,6 +18,11 @@ EXTRAS = {
     "duckdb": ("duckdb", "duckdb"),
     "adbc_driver_postgresql": ("adbc-driver-postgresql", "postgresql"),
     "pyspark": ("pyspark", "spark"),
+    "fastexcel": ("fastexcel", "files"),
+    "pyreadstat": ("pyreadstat", "files"),
+    "starlette": ("starlette", "studio"),
+    "uvicorn": ("uvicorn", "studio"),
+    "python_multipart": ("python-multipart", "studio"),
 }
 """What each module is called as a package, and the extra that installs it."""
 
