@@ -50,6 +50,15 @@ COLUMN_PLAN = Record(
         "within": Row((NUMBER, NUMBER)),
     },
 )
+_ABOUT: Mapping[str, Form] = MappingProxyType(
+    {
+        "language": OneOf(("de",)),
+        **dict.fromkeys(
+            ("data_set", "purpose", "recipient", "legal_basis", "responsible", "contact", "date", "version"), SENTENCE
+        ),
+    }
+)
+"""What a plan says for whoever signs the report."""
 PLAN = Record(
     needed={
         "input": Record(
@@ -58,7 +67,7 @@ PLAN = Record(
         ),
         "columns": Mapped(of=COLUMN_PLAN),
         "privacy": Mapped(of=Value()),
-        "utility": Record(needed={"metric": NAME}),
+        "utility": Record(needed={"metric": NAME}, optional={"purpose": Exactly("least-loss")}),
         "algorithm": Mapped(of=Value()),
         "attack": Record(
             needed={
@@ -74,6 +83,7 @@ PLAN = Record(
     },
     optional={
         "output": Record(needed={"escape_formulas": Exactly(True)}),
+        "about": Record(needed={}, optional=_ABOUT),
         "collection": Record(needed={"study": Flag()}),
         "tree": Record(
             needed={"told": OneOf(("counts", "hits")), "form": OneOf(("tree", "rules")), "structure": Flag()}

@@ -13,6 +13,7 @@
   x SessionError     several parties do not come to a result (says who and why)
   x MissingExtra     a package is needed that is not installed (names the extra)
   x Interrupted      somebody stopped the work
+  x OutOfTime        work that cannot stop early used up its time
 
 Each carries the exit code that the command line ends with.
 """
@@ -90,6 +91,10 @@ class Interrupted(SfumatoError):
     """Somebody stopped the work."""
 
     exit_code = EXIT_INTERRUPTED
+
+
+class OutOfTime(SfumatoError):
+    """Work that has no result before its end used up the time that it was given."""
 
 
 def listed(names: Iterable[object], *, most: int = 12) -> str:

@@ -15,7 +15,7 @@ from threading import Event
 from typing import Protocol
 
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import Interrupted
+from sfumato.ground.errors import Interrupted, OutOfTime
 
 BY_TIME = "by the time limit"
 """How a search says that it was cut short, as what ``stopped`` it."""
@@ -57,6 +57,8 @@ class Work:
     """Who hears, before the search begins, what a steward should know about the table."""
     cut: bool = False
     """Whether somebody was told that the time is over."""
+    hard: bool = False
+    """Whether the limit ends work that has no result before its end, wherever it reports next."""
     _told: float = 0.0
     _began: float = field(default_factory=time.process_time)
     _since: float = field(default_factory=time.monotonic)
@@ -70,6 +72,8 @@ class Work:
         """Tell the watcher, at most ten times a second and at both ends; stop here if somebody wants it."""
         if self.cancelled.is_set():
             raise Interrupted("stopped on request; nothing was left half-written")
+        if self.hard and self.expired:
+            raise OutOfTime(f"it was not done after {self.seconds:.3g} s of processor time")
         if not 0 < done < total or self.due:
             self._told = time.monotonic()
             self.progress.advance(stage, done, total)
@@ -98,13 +102,15 @@ class Work:
         yield
         self.advance(name, 1, 1)
 
-    def within(self, seconds: float | None) -> Work:
+    def within(self, seconds: float | None, *, hard: bool = False) -> Work:
         """The same work with a limit of its own, from now on; the limit of the whole is kept too."""
         now = time.process_time()
         left = None if self.seconds is None else max(self.seconds - (now - self._began), 0.0)
         limits = [limit for limit in (seconds, left) if limit is not None]
-        return replace(self, seconds=min(limits, default=None), cut=False, _began=now, _since=time.monotonic())
+        return replace(
+            self, seconds=min(limits, default=None), cut=False, hard=hard, _began=now, _since=time.monotonic()
+        )
 
     def untimed(self) -> Work:
         """The same work without a limit, for what must be done whatever it takes."""
-        return replace(self, seconds=None, cut=False)
+        return replace(self, seconds=None, cut=False, hard=False)

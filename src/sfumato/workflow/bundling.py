@@ -24,6 +24,7 @@ from sfumato.ground.errors import BundleError, PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.verifying import tables_of
 from sfumato.version import __version__
+from sfumato.workflow.pages import public_page
 
 if TYPE_CHECKING:
     from sfumato.workflow.kinds.kind import Kind
@@ -75,7 +76,7 @@ def formula_notes(made: Release) -> list[str]:
 def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> Written:
     """Make the report from the manifest and from the bytes of the data files, write it, and return both."""
     tables = tables_of(folder, body)
-    page = kind.public_page(body, tables, work)
+    page = public_page(kind, body, tables, work)
     (folder / REPORT).write_text(page, encoding="utf-8")
     body["report"] = {"file": REPORT, "sha256": sha256(folder / REPORT)}
     return Written(page=page, tables=tables)

@@ -18,6 +18,7 @@ from sfumato.verification.verifying import Reader, tables_of, verify_bundle
 from sfumato.workflow.bundling import Written
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds import kind_stated
+from sfumato.workflow.pages import public_page
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan_checks import plan_checks
 
@@ -106,4 +107,4 @@ def _verified(folder: Path, page: Any, card: Card | None, tables: Any = tables_o
 
 
 def _page(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
-    return kind_stated(manifest).public_page(manifest, tables, Work())
+    return public_page(kind_stated(manifest), manifest, tables, Work())

@@ -12,7 +12,6 @@ import polars as pl
 from sfumato.bundle.claims import Claim, titled
 from sfumato.bundle.staging import write_whole
 from sfumato.data.frames import to_native
-from sfumato.ground.errors import PlanError
 from sfumato.ground.work import BY_TIME, Work
 from sfumato.verification.checks import Verification
 from sfumato.verification.consistency import CUT_SHORT, SEEDED
@@ -107,13 +106,12 @@ class Release:
     def report(self, *, inside: bool = False, work: Work | None = None) -> str:
         """The report as one HTML page; the inside one shows the original's figures and must not be published."""
         from sfumato.workflow.bundling import unwritten
+        from sfumato.workflow.pages import inside_page, public_page
 
-        work = work or Work()
-        if not inside:
-            return self.kind.public_page(*unwritten(self), work)
-        if self.kind.inside_page is None:
-            raise PlanError(f"a {type(self).__name__} has no inside report: nothing would cover what it tells")
-        return self.kind.inside_page(self, work)
+        work, (manifest, tables) = work or Work(), unwritten(self)
+        if inside:
+            return inside_page(self, manifest, work)
+        return public_page(self.kind, manifest, tables, work)
 
     def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
         """Write the steward's own report; it shows the original's figures and must not be published."""

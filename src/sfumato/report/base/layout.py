@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sfumato.attacks.frame.trials import Finding
 from sfumato.report.base import figures, sentences
 from sfumato.report.base.findings import Verdict, pictured, skipped_words, verdicts
+from sfumato.report.base.language import said, spoken
+from sfumato.report.base.opening import ABOUT, opening
 from sfumato.report.base.picture import Picture
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from sfumato.report.table.table_facts import UtilityFacts
 
@@ -55,12 +58,21 @@ def environment() -> Environment:
         finalize=lambda value: figures.seen(value) if type(value) is str else value,
     )
     made.filters.update(_filters(), drawn=Markup)
+    made.globals.update(t=_told, about_heads=ABOUT)
     return made
+
+
+def _told(text: str, /, **values: Any) -> Markup:
+    """A text of a template in the language of the page; it may hold marks of HTML, and values are escaped."""
+    from markupsafe import Markup, escape
+
+    shown = {key: escape(figures.seen(value) if type(value) is str else value) for key, value in values.items()}
+    return Markup(said(text).format_map(shown) if values else said(text))
 
 
 def page(template: str, **given: Any) -> str:
     """A whole page from a template and what it shows."""
-    return environment().get_template(template).render(**given)
+    return environment().get_template(template).render(opening=opening(), language=spoken(), **given)
 
 
 def _filters() -> dict[str, Callable[..., Any]]:

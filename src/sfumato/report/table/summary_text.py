@@ -25,6 +25,7 @@ def summary(facts: ReportFacts) -> str:
         *(_loss(one) for one in facts.utility if one.chosen),
         _columns(facts),
         f"Found by {facts.algorithm}. {searched(facts)}",
+        *others(facts),
     ]
     return "\n".join(_flat(line) for line in lines if line)
 
@@ -39,6 +40,22 @@ def _smallest(facts: ReportFacts) -> str:
         return ""
     parts = ", ".join(f"{count(rows)} ({reading})" for reading, rows in facts.smallest_class.items())
     return f"Smallest group, by reading of unknown cells: {parts}."
+
+
+def others(facts: ReportFacts) -> list[str]:
+    """What other searches on the same table would lose, and how the plan takes one."""
+    found = [one for one in facts.searches if not one.taken and one.value is not None]
+    if not found:
+        return []
+    values = ", ".join(f"{one.algorithm} {number(one.value or 0.0)}" for one in found)
+    own = next(number(one.value) for one in facts.searches if one.taken and one.value is not None)
+    lines = [f"By {facts.metric}, this release has {own}; on the same table: {values}."]
+    if any(not one.alike for one in found):
+        lines.append(
+            "There a value may read differently in different rows; "
+            '[utility] purpose = "least-loss" takes the search that loses least.'
+        )
+    return lines
 
 
 def _people(facts: ReportFacts) -> str:

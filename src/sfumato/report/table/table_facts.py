@@ -63,6 +63,24 @@ class UtilityFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFacts:
+    """One search on the table, and what it would lose."""
+
+    algorithm: str
+    """Its name."""
+    value: float | None
+    """What the plan's metric says of it; None where it gave no table."""
+    alike: bool
+    """Whether every value reads the same in every row."""
+    taken: bool = False
+    """Whether its rows are the released ones."""
+    cut: bool = False
+    """Whether the time budget stopped it, so that it might lose less."""
+    why: str = ""
+    """Why it gave no table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFacts:
     """One release, ready to be shown."""
 
@@ -110,6 +128,8 @@ class ReportFacts:
     """Whether the result is proven optimal for the chosen metric."""
     trail: Trail | None = None
     """The steps by which it was found, where they may be shown."""
+    searches: tuple[SearchFacts, ...] = ()
+    """The search that was taken and those that were tried beside it; in an inside report only."""
     errors: Errors | None = None
     """What a learner makes of it; in an inside report only."""
     marks: tuple[str, ...] = ()

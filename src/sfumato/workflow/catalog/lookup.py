@@ -17,6 +17,8 @@ from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.group.classes import Classes
 from sfumato.models.confidence import Template
 from sfumato.models.guarded import Guarded
+from sfumato.report.base.figures import number
+from sfumato.report.base.language import said
 from sfumato.utility.view import Metric
 from sfumato.workflow.catalog.parts import AlgorithmPart, AttackPart, Builder, MetricPart, ModelPart, Parts
 
@@ -97,18 +99,29 @@ class Catalog:
         """The attacks on a kind of release."""
         return {name: part for name, part in self.attacks.items() if part.on(kind)}
 
-    def explained(self, name: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
-        """What a model means and what it does not protect against, with its parameters."""
+    def explained(self, name: str, parameters: Mapping[str, Any], *, people: bool = False) -> tuple[str, str]:
+        """What a model means and what it does not protect against, with its parameters; of rows, or of people."""
         part = named(name, self.models, "model")
-        meaning, limits = part.meaning.format_map(parameters), part.limits.format_map(parameters)
+        shown = {key: number(value) if isinstance(value, float) else value for key, value in parameters.items()}
+        words = [_counting(said(text), people=people).format_map(shown) for text in (part.meaning, part.limits)]
         if GUARDED in parameters:
             column = parameters[GUARDED]["column"]
-            meaning += (
-                f" Here a group is all rows that agree in the other quasi-identifiers, and a label of {column} counts "
-                "evenly for every value that it covers."
-            )
-            limits += f" It does not hold for who knows which of the values below a label of {column} are frequent."
-        return meaning, limits
+            words = [f"{one} {said(more, column=column)}" for one, more in zip(words, _OF_GUARDED, strict=True)]
+        return words[0], words[1]
+
+
+_OF_GUARDED = (
+    "Here a group is all rows that agree in the other quasi-identifiers, and a label of {column} counts evenly for "
+    "every value that it covers.",
+    "It does not hold for who knows which of the values below a label of {column} are frequent.",
+)
+"""What is added where the sensitive column is a quasi-identifier too."""
+
+
+def _counting(text: str, *, people: bool) -> str:
+    """Words about rows, as they are said where people are counted."""
+    rows, persons = said(" rows"), said(" people")
+    return text.replace(rows, persons) if people else text
 
 
 def named(name: str, known: Mapping[str, Any], where: str) -> Any:

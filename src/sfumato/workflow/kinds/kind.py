@@ -17,6 +17,7 @@ from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
 from sfumato.verification.checks import Check, Remark
+from sfumato.workflow.opening_words import claims_explained
 
 if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import Applied, Outside
@@ -58,6 +59,8 @@ class Searched:
     """Which algorithm."""
     why: str
     """Why that one."""
+    beside: tuple[Any, ...] = ()
+    """What other searches on the same table would lose, where some were made; the steward's to know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +156,10 @@ class Kind:
     """New records under the recoding that a manifest states."""
     public_page: Callable[[Manifest, Mapping[str, Table], Work], str]
     """The report of a bundle as one HTML page, made from its manifest and its tables and from nothing else."""
+    done: Callable[[Manifest], str]
+    """What was done to the data, in a sentence or two of the report's first paragraph."""
+    promises: Callable[[Manifest], Iterable[tuple[str, str]]] = claims_explained
+    """In words: what each promise means, and what it leaves open."""
     inside_page: Callable[[Any, Work], str] | None = None
     """The steward's own report, with the original's figures; None where a release has none."""
     summary: Callable[[Any], Summary]

@@ -17,6 +17,7 @@ from sfumato.ground.errors import PlanError
 from sfumato.ground.opening import read_text
 from sfumato.ground.strict_toml import read_toml
 from sfumato.utility.learners import LEARNERS
+from sfumato.workflow.plan.about_plan import AboutPlan
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.plan.collection_plan import CollectionPlan
 from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
@@ -28,6 +29,9 @@ from sfumato.workflow.plan.tree_plan import TreePlan
 
 if TYPE_CHECKING:
     from sfumato.workflow.plan.audit_plan import AuditPlan
+
+PURPOSES = ("one-reading", "least-loss")
+"""What ``auto`` may look for; the first is the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -42,6 +46,8 @@ class Plan:
     """What must hold: model keys and their parameters, or models."""
     metric: str = "loss"
     """What should be lost least."""
+    purpose: Literal["one-reading", "least-loss"] = "one-reading"
+    """What ``auto`` looks for: that a value reads the same in every row, or the least loss."""
     learner: str | None = None
     """A learner whose errors on the release are to be told in the inside report, if any."""
     algorithm: AlgorithmPlan = field(default_factory=AlgorithmPlan)
@@ -60,6 +66,8 @@ class Plan:
     """How ``sfumato stream`` cuts records that keep coming; a release does not read it."""
     audit: AuditPlan | None = None
     """How exact answers are audited, where they are given."""
+    about: AboutPlan = field(default_factory=AboutPlan)
+    """What the report says about the data set, and in which language."""
     tree: TreePlan | None = None
     """How a tree is published instead of rows, where one is."""
     folder: Path = Path()
@@ -127,13 +135,13 @@ class Plan:
         top = Keys.of(tree, "")
         top.only(
             "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection",
-            "stream", "audit", "tree",
+            "stream", "audit", "tree", "about",
         )  # fmt: skip
         columns = Keys.of(tree.get("columns", {}), "columns")
         if not columns.table and "collection" not in tree:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
         utility = Keys.of(tree.get("utility", {}), "utility")
-        utility.only("metric", "learner")
+        utility.only("metric", "purpose", "learner")
         output = Keys.of(tree.get("output", {}), "output")
         output.only("format", "escape_formulas")
         return cls(
@@ -143,6 +151,7 @@ class Plan:
             },
             privacy=Keys.of(tree.get("privacy", {}), "privacy").table,
             metric=utility.text("metric", "loss") or "loss",
+            purpose=cast("Any", utility.one_of("purpose", PURPOSES, PURPOSES[0])),
             learner=utility.one_of("learner", LEARNERS, LEARNERS[0]) if "learner" in utility.table else None,
             algorithm=AlgorithmPlan.of(Keys.of(tree.get("algorithm", {}), "algorithm")),
             format=cast(
@@ -154,6 +163,7 @@ class Plan:
             collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
             stream=StreamPlan.of(Keys.of(tree["stream"], "stream")) if "stream" in tree else None,
             audit=_audit(tree),
+            about=AboutPlan.of(Keys.of(tree.get("about", {}), "about")),
             tree=TreePlan.of(Keys.of(tree["tree"], "tree")) if "tree" in tree else None,
             folder=folder,
         )
@@ -181,7 +191,10 @@ class Plan:
             },
             "columns": {name: column.public() for name, column in self.columns.items()},
             "privacy": _without_files(self.privacy),
-            "utility": {"metric": self.metric},
+            "utility": {
+                "metric": self.metric,
+                **({} if self.purpose == PURPOSES[0] else {"purpose": self.purpose}),
+            },
             "algorithm": {
                 "name": self.algorithm.name,
                 "max_suppressed": self.algorithm.max_suppressed,
@@ -198,6 +211,7 @@ class Plan:
                 "accept": list(self.attack.accept),
                 "earlier": len(self.attack.earlier),
             },
+            **({"about": self.about.public()} if self.about.public() else {}),
             **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
             **({} if self.collection is None else {"collection": self.collection.public()}),
             **({} if self.tree is None else {"tree": self.tree.public()}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Literal, cast
 
 from sfumato.ground.errors import PlanError
@@ -156,6 +157,8 @@ class AlgorithmPlan:
     """Whether published suppressed records need not meet the requirement."""
     seconds: float | None = None
     """How long an algorithm that can stop early may search, in seconds of processor time."""
+    alternatives: float = 3.0
+    """Seconds of processor time in which ``auto`` also tries other searches, to say what they would lose."""
     seed: int | None = None
     """For studies only: the manifest marks such a release."""
     options: Tree = field(default_factory=dict)
@@ -167,19 +170,22 @@ class AlgorithmPlan:
             raise PlanError(f"algorithm.max_suppressed must be a share between 0 and 1, not {self.max_suppressed}")
         if self.seconds is not None and not self.seconds > 0:
             raise PlanError(f"algorithm.seconds must be above 0, not {self.seconds}")
+        if not 0 <= self.alternatives < inf:
+            raise PlanError(f"algorithm.alternatives must be a number of seconds, 0 for none, not {self.alternatives}")
         if self.seed is not None and self.seed < 0:
             raise PlanError(f"algorithm.seed must not be negative, not {self.seed}")
 
     @classmethod
     def of(cls, keys: Keys) -> AlgorithmPlan:
         """Read the section."""
-        known = ("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
+        known = ("name", "max_suppressed", "suppressed", "exempt_suppressed", "seconds", "alternatives", "seed")
         return cls(
             name=keys.text("name", "auto") or "auto",
             max_suppressed=keys.number("max_suppressed", 0.0) or 0.0,
             suppressed=cast("Any", keys.one_of("suppressed", ("remove", "star"), "remove")),
             exempt_suppressed=keys.flag("exempt_suppressed", default=False),
             seconds=keys.number("seconds"),
+            alternatives=3.0 if "alternatives" not in keys.table else keys.number("alternatives") or 0.0,
             seed=keys.whole("seed"),
             options={name: value for name, value in keys.table.items() if name not in known},
         )

@@ -17,6 +17,7 @@ from sfumato.collect.unary_bits import UnaryBits
 from sfumato.data.table import Table
 from sfumato.ground.errors import BundleError, PlanError
 from sfumato.ground.work import Work
+from sfumato.report.base.language import said
 from sfumato.report.collected.collected_facts import CollectedFacts, EstimateShown, PromiseShown
 from sfumato.report.collected.collected_page import render
 from sfumato.verification.stated_coins import Amount
@@ -141,6 +142,18 @@ def _errors(names: list[str], findings: tuple[Finding, ...]) -> tuple[tuple[str,
     keys = ("noise", "spread", "error")
     found = [(name, *(told[f"{key} of {name}"] for key in keys)) for name in names if f"noise of {name}" in told]
     return tuple(found)  # type: ignore[arg-type]
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What randomizing at the source promises, and what it does not."""
+    return [
+        (
+            said(
+                "No answer tells for sure what the person would have said; the promise of each question stands below."
+            ),
+            said("Answers of one person to many questions add up."),
+        )
+    ]
 
 
 def _promise(question: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> PromiseShown:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.data.table import Table
+from sfumato.report.base.language import said
 from sfumato.verification.checks import Check, Remark
 from sfumato.verification.collected_checks import collected_checks
 from sfumato.workflow.kinds.collected import collected_attack, collected_content, collected_plan, collected_stages
@@ -34,6 +35,11 @@ KIND = Kind(
     alone=collected_attack.attack_bundle,
     apply=collected_content.refuse_records,
     public_page=collected_content.public_page,
+    done=lambda manifest: said(
+        "Every answer was randomized before anybody collected it. The release holds these answers, and what was "
+        "reconstructed from them."
+    ),
+    promises=collected_content.promises,
     inside_page=collected_content.inside_page,
     summary=collected_content.summary,
     figures=collected_content.figures,

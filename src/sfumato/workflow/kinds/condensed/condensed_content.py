@@ -14,6 +14,8 @@ from sfumato.bundle.condensed_names import KEY
 from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
+from sfumato.report.base.figures import count
+from sfumato.report.base.language import said
 from sfumato.report.condensed.condensed_page import ColumnShown, CondensedFacts, render
 from sfumato.verification.condensed_checks import read_numbers
 from sfumato.workflow.apply.applying import no_rule
@@ -68,6 +70,17 @@ def manifest(made: DrawnRelease, files: Mapping[str, str]) -> dict[str, Any]:
         **made.audit.stated(),
         "versions": versions("numpy", "polars"),
     }
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What groups of records promise, and what they leave open."""
+    k = count(manifest["claims"][0]["limit"])
+    return [
+        (
+            said("Whatever is told was worked out from groups of at least {k} records.", k=k),
+            said("Where all records of a group agree, what is published of it agrees too."),
+        )
+    ]
 
 
 def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.report.base.language import said
 from sfumato.verification.condensed_checks import condensed_checks
 from sfumato.workflow.kinds.condensed import (
     condensed_content,
@@ -29,6 +30,10 @@ KIND = Kind(
     subject=condensed_subject.bundle_subject,
     apply=condensed_content.refuse_records,
     public_page=condensed_content.public_page,
+    done=lambda manifest: said(
+        "The released rows were drawn from averages and spreads of groups of records: none is a person's own row."
+    ),
+    promises=condensed_content.promises,
     inside_page=condensed_content.inside_page,
     summary=condensed_content.summary,
     figures=condensed_content.figures,

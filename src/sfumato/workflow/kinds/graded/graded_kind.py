@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.report.base.language import said
 from sfumato.verification.graded_checks import graded_checks
 from sfumato.workflow.kinds.graded import graded_content, graded_stages
 from sfumato.workflow.kinds.kind import Kind
@@ -24,6 +25,9 @@ KIND = Kind(
     subject=graded_content.refuse_bundle,
     apply=graded_content.refuse_records,
     public_page=graded_content.public_page,
+    done=lambda manifest: said(
+        "Values were replaced by codes and aliases, so that a miner works on names that mean nothing to them."
+    ),
     summary=graded_content.summary,
     figures=graded_content.figures,
     comparison=graded_content.refuse_frontier,

@@ -70,6 +70,12 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ItemFacts:
     )
 
 
+def promises(manifest: Manifest) -> list[tuple[str, str]]:
+    """What each promise means, and what it leaves open."""
+    told = [_claim(Claim.from_json(one)) for one in manifest["claims"]]
+    return [(one.meaning, one.limits) for one in told]
+
+
 def _claim(claim: Claim) -> ClaimFacts:
     """A claim with the words for paths and sets, or with those that its part of the catalog brings."""
     told = claimed(claim)

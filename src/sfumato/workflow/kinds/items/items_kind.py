@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.report.base.language import said
 from sfumato.verification.item_checks import item_checks
 from sfumato.workflow.kinds.items import item_attack, item_content, item_manifest, item_plan, item_public, item_stages
 from sfumato.workflow.kinds.items.item_preparing import prepare_items
@@ -24,6 +25,10 @@ KIND = Kind(
     subject=item_attack.refuse_bundle,
     apply=item_manifest.refuse_records,
     public_page=item_public.public_page,
+    done=lambda manifest: said(
+        "Records of paths and sets are released. Items that too few people share were left out or made coarser."
+    ),
+    promises=item_public.promises,
     inside_page=item_content.inside_page,
     summary=item_content.summary,
     figures=item_content.figures,

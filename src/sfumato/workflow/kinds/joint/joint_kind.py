@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from sfumato.ground.errors import BundleError
+from sfumato.report.base.language import said
 from sfumato.workflow.kinds.joint import joint_bundle
 from sfumato.workflow.kinds.kind import Kind
 
@@ -40,6 +41,9 @@ KIND = Kind(
     subject=_no_rows,
     apply=_no_rows,
     public_page=joint_bundle.public_page,
+    done=lambda manifest: said(
+        "Several parties computed one result from all their data; no party showed its data to another."
+    ),
     summary=_no_plan,
     figures=_no_plan,
     comparison=_no_plan,

@@ -11,6 +11,7 @@ from sfumato.budget.events import from_json, to_json
 from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
+from sfumato.report.base.language import said
 from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.private.private_page import UNPAID, PrivateFacts, ledger_lines, render
 from sfumato.verification.private_checks import claimed, counts_of
@@ -21,6 +22,22 @@ from sfumato.workflow.kinds.private.private_release import PrivateRelease
 def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
     """The report as one HTML page: a function of the manifest and the noisy rows."""
     return render(public_facts(manifest, tables), work)
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What differential privacy promises, and what it does not; nothing where it is not claimed."""
+    if not claimed(manifest):
+        return []
+    by_people = manifest["plan"]["input"].get("unit") is not None
+    one = said("one person") if by_people else said("one record")
+    amount = str(Promise.of(manifest["plan"]["privacy"]))
+    return [
+        (
+            said("Differential privacy with {amount}: what can be seen here would be about as likely without {one}.",
+                 amount=amount, one=one),
+            said("What is true of a whole group can still be learnt, and several releases of the same people add up."),
+        )
+    ]  # fmt: skip
 
 
 def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> PrivateFacts:

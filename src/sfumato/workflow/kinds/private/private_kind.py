@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.data.table import Table
+from sfumato.report.base.language import said
 from sfumato.verification.checks import Check, Remark
 from sfumato.verification.private_checks import private_checks
 from sfumato.workflow.audit import Audit
@@ -59,6 +60,10 @@ KIND = Kind(
     subject=private_subject.private_subject,
     apply=private_manifest.apply_labels,
     public_page=private_content.public_page,
+    done=lambda manifest: said(
+        "The released rows were made from noisy counts of the table: none of them is a person's own row."
+    ),
+    promises=private_content.promises,
     summary=private_content.summary,
     figures=private_content.figures,
     comparison=_comparison,

@@ -19,6 +19,7 @@ from sfumato.ground.work import Work
 from sfumato.group.frequent_itemsets import frequent_itemsets
 from sfumato.mine.association_rules import association_rules
 from sfumato.mine.side_effects import SideEffects
+from sfumato.report.base.language import said
 from sfumato.report.sanitized.sanitized_page import SanitizedFacts, render
 from sfumato.verification.sanitized_checks import UNKNOWN, released_sets, thresholds_of
 from sfumato.workflow.apply.applying import no_rule
@@ -116,6 +117,16 @@ def _published(made: SanitizedRelease, name: str) -> dict[str, Any]:
     column = made.plan.columns[name]
     found: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
     return found | ({"type": "set", "separator": column.separator} if name == made.prepared.column else {})
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What hiding rules promises, and what it does not."""
+    return [
+        (
+            said("The rules that the publisher named are not found at the stated support and confidence."),
+            said("Who the people behind the sets are is not protected."),
+        )
+    ]
 
 
 def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:

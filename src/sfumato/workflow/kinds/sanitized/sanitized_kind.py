@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sfumato.report.base.language import said
 from sfumato.verification.sanitized_checks import sanitized_checks
 from sfumato.workflow.kinds.kind import Kind
 from sfumato.workflow.kinds.sanitized import sanitized_content, sanitized_plan, sanitized_stages
@@ -38,6 +39,10 @@ KIND = Kind(
     subject=sanitized_content.refuse_bundle,
     apply=sanitized_content.refuse_records,
     public_page=sanitized_content.public_page,
+    done=lambda manifest: said(
+        "Sets of items are released from which some items were taken, so that certain rules can no longer be found."
+    ),
+    promises=sanitized_content.promises,
     inside_page=sanitized_content.inside_page,
     summary=sanitized_content.summary,
     figures=sanitized_content.figures,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.report.base.language import said
 from sfumato.verification.swapped_checks import swapped_checks
 from sfumato.workflow.kinds.kind import Kind
 from sfumato.workflow.kinds.swapped import swapped_content, swapped_stages
@@ -22,6 +23,9 @@ KIND = Kind(
     subject=swapped_content.refuse_bundle,
     apply=swapped_content.refuse_records,
     public_page=swapped_content.public_page,
+    done=lambda manifest: said(
+        "Values were exchanged between rows: every value was somebody's, and many stand in another row now."
+    ),
     summary=swapped_content.summary,
     figures=swapped_content.figures,
     comparison=swapped_content.refuse_frontier,

@@ -9,7 +9,7 @@ from sfumato.attacks.identity.risk import Risk, risk
 from sfumato.bundle.manifest import plain
 from sfumato.describe.roles import Role
 from sfumato.ground.work import Work
-from sfumato.report.table.table_facts import ColumnFacts, ReportFacts
+from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, SearchFacts
 from sfumato.workflow.bundling import unwritten
 from sfumato.workflow.kinds.kind import Summary
 from sfumato.workflow.kinds.table.public_figures import exact_loss
@@ -43,9 +43,20 @@ def exact_facts(made: TableRelease) -> ReportFacts:
         utility=utility_facts(made.utility, made.plan.metric),
         effort=dict(made.outcome.effort),
         trail=made.outcome.trail,
+        searches=_searches(made),
         findings=made.audit.findings,
         skipped_attacks=made.audit.skipped,
     )
+
+
+def _searches(made: TableRelease) -> tuple[SearchFacts, ...]:
+    """The search that was taken, and those beside it where there are any."""
+    if not made.beside:
+        return ()
+    alike = made.outcome.levels is not None or made.outcome.cut is not None
+    value = made.utility.get(made.plan.metric)
+    taken = SearchFacts(algorithm=made.algorithm, value=value, alike=alike, taken=True)
+    return (taken, *(SearchFacts(**one.to_json()) for one in made.beside))
 
 
 def _risk_before(made: TableRelease) -> Risk:
@@ -101,5 +112,8 @@ def figures(made: TableRelease) -> dict[str, Any]:
         "risk": made.risk,
         "levels": made.levels,
         "search": dict(made.outcome.effort),
+        "algorithm": made.algorithm,
+        "why": made.why,
+        "alternatives": plain([one.to_json() for one in made.beside]),
         "near_unique": [one.to_json() for one in made.near_unique],
     }

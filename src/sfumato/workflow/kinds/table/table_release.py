@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
     from sfumato.report.table.table_facts import ReportFacts
     from sfumato.workflow.apply.applying import Applied, Outside
+    from sfumato.workflow.kinds.table.alternatives import Tried
     from sfumato.workflow.kinds.table.parted_rows import ReleasedParts
 
 
@@ -57,6 +58,8 @@ class TableRelease(Release):
     """The sensitive values by group, where they are published apart."""
     parts: ReleasedParts | None = None
     """The released rows, where they stay in files; ``rows`` has only their columns then."""
+    beside: tuple[Tried, ...] = ()
+    """What other searches would lose, where ``auto`` made some; the steward's to know."""
     session: Mapping[str, Any] | None = None
     """Who made it together, and what each of them learnt, where several parties did."""
 

@@ -25,6 +25,7 @@ from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
 from sfumato.workflow.catalog.parts import AlgorithmPart
 from sfumato.workflow.engine_input import frame_source, planned_source, stays
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
+from sfumato.workflow.kinds.table.alternatives import least_lossy, told, try_others
 from sfumato.workflow.kinds.table.auto import chosen
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
@@ -94,22 +95,36 @@ def is_source(frame: object) -> bool:
 
 
 def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
-    """Run the plan's algorithm, or the one that ``auto`` stands for."""
+    """Run the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
+    algorithm = asked.plan.algorithm
+    if algorithm.name != "auto":
+        return _search(asked, prepared, algorithm.name, work)
+    name, why = chosen(prepared.problem)
+    taken = replace(_search(asked, prepared, name, work), why=why)
+
+    def run(other: str, within: Work) -> Searched:
+        return _search(asked, prepared, other, within, hard=True)
+
+    others = try_others(taken, run, work, algorithm.alternatives)
+    best = least_lossy(taken, others) if asked.plan.purpose == "least-loss" else taken
+    return replace(best, beside=tuple(told(one) for one in (taken, *others) if one.algorithm != best.algorithm))
+
+
+def _search(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
+    """Run one algorithm; with ``hard``, the time limit also ends one that has no result before its end."""
     plan, parts = asked.plan, catalog()
-    name, why = plan.algorithm.name, "Named in the plan."
-    if name == "auto":
-        name, why = chosen(prepared.problem)
     part, run = algorithm_of(plan, name, parts)
     grain = grain_of(run, prepared.problem)
     refuse_uncounted(part, prepared, parts)
     needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
     refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared.source, name, parts))
     prepared = prepared.at(grain)
-    inner = work.within(plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None))
+    limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None)
+    inner = work.within(limit, hard=hard and not part.anytime)
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, inner)
     outcome = replace(outcome, effort=inner.told(outcome.effort))
-    return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
+    return Searched(prepared=prepared, outcome=outcome, algorithm=name, why="Named in the plan.")
 
 
 def _instead(source: CellSource, name: str, parts: Catalog) -> str:
@@ -221,6 +236,7 @@ def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableR
         utility=measured(prepared, outcome, catalog()),
         algorithm=found.algorithm,
         why=found.why,
+        beside=found.beside,
         sensitive=recoded.sensitive,
         like=None if is_source(asked.like) else asked.like,
         parts=recoded.parts,

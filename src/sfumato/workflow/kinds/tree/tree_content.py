@@ -22,6 +22,7 @@ from sfumato.mine.records import Records
 from sfumato.mine.rule_document import rule_of
 from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_routes import leaves_of
+from sfumato.report.base.language import said
 from sfumato.report.trees.tree_facts import ClaimShown, MergeShown, TreeFacts
 from sfumato.report.trees.tree_page import render
 from sfumato.verification.checks import Check, same
@@ -159,6 +160,12 @@ def _facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str
         "findings": tuple(map(Finding.from_json, manifest["attacks"])),
         "skipped": dict(manifest["attacks_not_made"]),
     }
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What each promise means, and what a published model leaves open."""
+    leaves = said("Whoever knows a person's attributes finds their leaf, and learns what is common there.")
+    return [(_claim_shown(one).means, leaves) for one in manifest["claims"]]
 
 
 def _claim_shown(claim: Mapping[str, Any]) -> ClaimShown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.report.base.language import said
 from sfumato.verification.tree_bundle_checks import tree_bundle_checks
 from sfumato.workflow.kinds.kind import Kind
 from sfumato.workflow.kinds.tree import tree_asked, tree_attack, tree_content, tree_stages
@@ -26,6 +27,8 @@ KIND = Kind(
     beside=tree_attack.attack_beside,
     apply=tree_content.refuse_records,
     public_page=tree_content.public_page,
+    done=lambda manifest: said("A model that was learnt from the records is published instead of the records."),
+    promises=tree_content.promises,
     inside_page=tree_content.inside_page,
     summary=tree_content.summary,
     figures=tree_content.figures,

@@ -1,0 +1,87 @@
+"""Other searches on the same table, within a time budget: what they would lose, and whether the purpose takes one.
+
+A full-domain optimum lets every value read the same in every row; group by group, the same requirement often costs much
+less. What the others would lose is measured against the original, so only the steward may know it: the inside report,
+the terminal and ``--json`` show it, a bundle does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sfumato.ground.errors import Interrupted, OutOfTime, SfumatoError
+from sfumato.ground.work import BY_TIME, Work
+from sfumato.publish.problem import Problem
+from sfumato.workflow.kinds.kind import Searched
+
+GROUP_BY_GROUP = ("mondrian", "local")
+"""Searches that are fast and often lose less, because a value may read differently in different rows."""
+
+Run = Callable[[str, Work], Searched]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """One search on the same table, beside the one whose rows are released."""
+
+    algorithm: str
+    """Its name."""
+    value: float | None = None
+    """What the plan's metric says of it; None where it gave no table."""
+    alike: bool = False
+    """Whether every value reads the same in every row."""
+    cut: bool = False
+    """Whether the time budget stopped it, so that it might lose less."""
+    why: str = ""
+    """Why it gave no table."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        return asdict(self)
+
+
+def try_others(taken: Searched, run: Run, work: Work, seconds: float) -> tuple[Searched, ...]:
+    """What the fast searches find within so many seconds of processor time together."""
+    inner = work.within(seconds)
+    names = [name for name in GROUP_BY_GROUP if name != taken.algorithm and seconds > 0]
+    return tuple(_attempt(name, run, inner) for name in names)
+
+
+def _attempt(name: str, run: Run, work: Work) -> Searched:
+    """What one search finds; a search that cannot be made says why."""
+    try:
+        if work.expired:
+            raise OutOfTime("the time for other searches was over")
+        return run(name, work)
+    except Interrupted:
+        raise
+    except SfumatoError as error:
+        return Searched(prepared=None, outcome=None, algorithm=name, why=str(error))
+
+
+def told(found: Searched) -> Tried:
+    """A search as the steward is told of it."""
+    if found.outcome is None:
+        return Tried(algorithm=found.algorithm, why=found.why)
+    outcome = found.outcome
+    return Tried(
+        algorithm=found.algorithm,
+        value=_value(found),
+        alike=outcome.levels is not None or outcome.cut is not None,
+        cut=outcome.effort.get("stopped") == BY_TIME,
+    )
+
+
+def _value(found: Searched) -> float:
+    problem: Problem = found.prepared.problem
+    return problem.metric.measure(found.outcome.recoding(problem).view(problem, found.outcome.suppressed))
+
+
+def least_lossy(taken: Searched, others: Sequence[Searched]) -> Searched:
+    """The search that loses least by the plan's metric; the first one where others lose as much."""
+    able = [one for one in (taken, *others) if one.outcome is not None]
+    best = min(able, key=lambda one: one.outcome.loss)
+    metric = taken.prepared.problem.metric.name
+    return replace(best, why=f"Chosen by auto: of the searches that were made, it lost least by {metric}.")
