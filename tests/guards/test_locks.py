@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-ALL = ("dp", "paths", "learn", "collaborate", "duckdb", "postgresql")
+ALL = ("dp", "paths", "learn", "collaborate", "duckdb", "postgresql", "files", "studio")
 EXTRAS = {"core": ALL, "test": (*ALL, "test"), "check": (*ALL, "test", "check")}
 
 

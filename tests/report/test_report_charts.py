@@ -42,7 +42,16 @@ def test_a_drawing_is_as_high_as_its_rows_and_never_wider() -> None:
     many = [Row(label="x" * 200, figures=("1" * 5, "2")) for _ in range(9)]
     long = ElementTree.fromstring(bars(many, heads=("a", "b")))
     assert short.get("width") == long.get("width")
-    assert float(long.get("height", 0)) - float(short.get("height", 0)) == 8 * 22
+    plain = ElementTree.fromstring(bars([Row(label="b", figures=("1",))] * 9, heads=("n",)))
+    assert float(plain.get("height", 0)) - float(short.get("height", 0)) == 8 * 22
+    assert float(long.get("height", 0)) > float(plain.get("height", 0))
+
+
+def test_a_long_label_is_broken_and_not_cut() -> None:
+    name = "Self-employed, not incorporated, in a business of the household"
+    found = texts(bars([Row(label=name, figures=("1",))], heads=("n",)))
+    assert "…" not in "".join(found)
+    assert name.replace(" ", "") in "".join(found).replace(" ", "")
 
 
 def test_sizes_below_the_limit_are_shown_even_if_there_are_none() -> None:

@@ -74,11 +74,11 @@ def attack(
 def show(found: Audit) -> None:
     """What was found, for people."""
     from sfumato.report.base.figures import share
-    from sfumato.report.base.findings import verdicts, works_in
+    from sfumato.report.base.findings import merged, verdicts, works_in
 
     chips = {one.attack: one.chip for one in verdicts(found.findings)}
     rows = []
-    for one in found.findings:
+    for one in merged(found.findings):
         low, high = one.risk_interval
         gain = f"{share(one.risk)} ({share(low)} to {share(high)})" if one.rate.carried_out else ""
         limit = "" if one.limit is None else share(one.limit.value)

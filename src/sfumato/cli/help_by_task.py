@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 TASKS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "profile"),
-    "Publish and check": ("release", "verify", "attack", "apply", "frontier", "dimensions", "key"),
+    "Publish and check": ("release", "verify", "report", "attack", "apply", "frontier", "dimensions", "key"),
     "Publish without rows": ("tree", "rules", "channels", "stream"),
     "Answer questions under a budget": ("query", "budget", "audit", "audit-noise"),
     "Collect randomized answers": ("collect",),

@@ -9,7 +9,7 @@ from sfumato.attacks.frame.trials import Finding, Outcome
 from sfumato.bundle.claims import Claim
 from sfumato.report.base.figures import count, share
 from sfumato.report.base.language import said
-from sfumato.report.base.opening import ABOUT, Opening
+from sfumato.report.base.page_opening import ABOUT, Opening
 
 if TYPE_CHECKING:
     from sfumato.workflow.kinds.kind import Kind

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sfumato.bundle.signatures import Signer
     from sfumato.workflow.apply.applying import Applied, Outside
     from sfumato.workflow.kinds.kind import Kind
+    from sfumato.workflow.pages import Form
     from sfumato.workflow.plan.plan import Plan
 
 
@@ -103,15 +104,17 @@ class Release:
         write_manifest(folder, write_data(self, folder))
         return verify_written(folder, None)
 
-    def report(self, *, inside: bool = False, work: Work | None = None) -> str:
-        """The report as one HTML page; the inside one shows the original's figures and must not be published."""
+    def report(self, *, inside: bool = False, form: Form = "html", work: Work | None = None) -> str:
+        """The report as one HTML page, as text or as JSON.
+
+        The inside one shows the original's figures and must not be published.
+        """
         from sfumato.workflow.bundling import unwritten
-        from sfumato.workflow.pages import inside_page, public_page
+        from sfumato.workflow.pages import in_form, inside_page, public_page
 
         work, (manifest, tables) = work or Work(), unwritten(self)
-        if inside:
-            return inside_page(self, manifest, work)
-        return public_page(self.kind, manifest, tables, work)
+        page = inside_page(self, manifest, work) if inside else public_page(self.kind, manifest, tables, work)
+        return in_form(page, form)
 
     def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
         """Write the steward's own report; it shows the original's figures and must not be published."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from sfumato.report.base.shapes import AFTER, ALARM, BARS, BEFORE, FIGURE, INK, LABELS, MUTED, SIZE, STEP, TALL
-from sfumato.report.base.svg import blocks, dashed, drawing, fitted, line, words
+from sfumato.report.base.svg import blocks, broken, dashed, drawing, leading, line, stacked, words
 
 _ABOVE, _BELOW = 22, 4
 """The room above the first row, for heads, and below the last one."""
@@ -44,10 +45,12 @@ def bars(rows: Sequence[Row], *, heads: tuple[str, ...], back: str = BEFORE) -> 
         words(head, end, _ABOVE - 9 + _MIDDLE, anchor="end", size=SIZE - 1)
         for head, end in zip(heads, ends, strict=True)
     ]
-    for place, row in enumerate(rows):
-        middle = _ABOVE + STEP * (place + 0.5)
+    labels = [broken(row.label, LABELS - 4, SIZE) for row in rows]
+    heights = [max(STEP, (len(lines) - 1) * leading(SIZE) + STEP) for lines in labels]
+    for row, lines, tall, below in zip(rows, labels, heights, accumulate(heights), strict=True):
+        middle = _ABOVE + below - tall / 2
         ink = ALARM if row.rule else MUTED if row.quiet else INK
-        parts.append(words(fitted(row.label, LABELS - 4, SIZE), 0, middle + _MIDDLE, tone=ink, size=SIZE))
+        parts += stacked(lines, 0, middle, tone=ink, size=SIZE)
         parts.append(_bar(row.back, wide, middle, _WIDE, back))
         parts.append(_bar(row.front, wide, middle, _NARROW, row.tone))
         for text, end in zip(row.figures, ends, strict=False):
@@ -55,7 +58,7 @@ def bars(rows: Sequence[Row], *, heads: tuple[str, ...], back: str = BEFORE) -> 
             parts.append(words(text, end, middle + _MIDDLE, anchor="end", tone=tone, size=SIZE))
         if row.rule:
             parts.append(dashed(LABELS, middle, LABELS + wide + len(heads) * FIGURE, middle, ALARM))
-    return drawing(parts, LABELS + wide + len(heads) * FIGURE + 4, _ABOVE + STEP * len(rows) + _BELOW)
+    return drawing(parts, LABELS + wide + len(heads) * FIGURE + 4, _ABOVE + sum(heights) + _BELOW)
 
 
 def columns(counts: Sequence[int], *, low: str, high: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.attacks.frame.trials import Finding, Outcome, Rate
 from sfumato.report.base.figures import share
 from sfumato.report.base.picture import Picture
-from sfumato.report.base.svg import LETTERS, WIDE, drawing, fitted, line, plain, words
+from sfumato.report.base.svg import LETTERS, WIDE, broken, drawing, line, plain, stacked, words
 
 THREATS = ("re-identification", "attribute disclosure", "membership", "method")
 """The order of the page."""
@@ -37,7 +37,7 @@ class Verdict:
 
 
 def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
-    """The findings in words, threat by threat."""
+    """The findings in words, threat by threat; what two attacks found alike is said once."""
     return tuple(
         Verdict(
             attack=one.attack,
@@ -49,8 +49,18 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
             chip="beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome),
             note=one.note,
         )
-        for one in _ordered(findings)
+        for one in _ordered(merged(findings))
     )
+
+
+def merged(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings that say the same of the same adversary as one, under all their names."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for one in findings:
+        key = (one.threat, one.knows, one.does, one.rate, one.naive, one.control, one.limit, one.note)
+        same = found.get(key)
+        found[key] = one if same is None else replace(same, attack=f"{same.attack}, {one.attack}")
+    return list(found.values())
 
 
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:
@@ -118,7 +128,7 @@ def pictured(findings: Sequence[Finding]) -> Picture | None:
     """Every attack as an interval, beside what is possible without the release and what is allowed."""
     if not findings:
         return None
-    ordered = _ordered(findings)
+    ordered = _ordered(merged(findings))
     left, right, step = 240.0, WIDE - 16.0, 24.0
     parts, y, threat = [], 14.0, ""
     for one in ordered:
@@ -149,14 +159,14 @@ def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
     def at(value: float) -> float:
         return left + min(max(value, 0.0), 1.0) * (right - left)
 
-    named = words(fitted(one.attack, left - 20), left - 10, y + LETTERS / 3, anchor="end", tone="ink")
+    named = stacked(broken(one.attack, left - 20), left - 10, y, anchor="end")
     if one.outcome is Outcome.NOT_TRIED:
-        return [named, words(str(one.outcome), left + 6, y + LETTERS / 3, tone="muted")]
+        return [*named, words(str(one.outcome), left + 6, y + LETTERS / 3, tone="muted")]
     tone = "alarm" if one.outcome is Outcome.REFUTED and one.limit is not None else "after"
     low, high = at(one.rate.low), max(at(one.rate.high), at(one.rate.low) + 2)
     base = at(one.baseline.value)
     parts = [
-        named,
+        *named,
         f'<rect x="{plain(low)}" y="{plain(y - 3)}" width="{plain(high - low)}" height="6" fill="var(--{tone})"/>',
         f'<circle cx="{plain(at(one.rate.value))}" cy="{plain(y)}" r="4.5" fill="var(--{tone})"/>',
         f'<line x1="{plain(base)}" y1="{plain(y - 8)}" x2="{plain(base)}" y2="{plain(y + 8)}" stroke="var(--before)" '
@@ -172,5 +182,8 @@ def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
 
 
 def skipped_words(skipped: Mapping[str, str]) -> list[str]:
-    """The attacks that could not be made, with the reason."""
-    return [f"{name}: {why}" for name, why in skipped.items()]
+    """The attacks that could not be made, with the reason; those with the same reason together."""
+    names: dict[str, list[str]] = {}
+    for name, why in skipped.items():
+        names.setdefault(why, []).append(name)
+    return [f"{', '.join(some)}: {why}" for why, some in names.items()]

@@ -13,7 +13,7 @@ from sfumato.attacks.frame.trials import Finding
 from sfumato.report.base import figures, sentences
 from sfumato.report.base.findings import Verdict, pictured, skipped_words, verdicts
 from sfumato.report.base.language import said, spoken
-from sfumato.report.base.opening import ABOUT, opening
+from sfumato.report.base.page_opening import ABOUT, opening
 from sfumato.report.base.picture import Picture
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import median
+from textwrap import wrap
 from unicodedata import east_asian_width
 
 from sfumato.report.base.figures import label as cut
@@ -18,6 +19,8 @@ WIDE = 816
 """The width of a picture that has the page for itself."""
 LETTERS = 11
 """The size of the letters on axes."""
+_LONGEST = 120
+"""The most letters of a label in a picture: longer ones are texts."""
 _LETTER = 6.6
 """About the width of such a letter."""
 
@@ -62,6 +65,29 @@ def room(text: str, size: float = LETTERS) -> float:
 def fitted(text: str, width: float, size: float = LETTERS) -> str:
     """A label in one line that is not wider than this."""
     return cut(text, most=max(2, int(width / (_LETTER * size / LETTERS) + 1e-6)))
+
+
+def broken(text: str, width: float, size: float = LETTERS) -> list[str]:
+    """A label in as many lines of this width as it takes; nothing of it is left out.
+
+    >>> broken("never married", 60), broken("abcdefghijkl", 40)
+    (['never', 'married'], ['abcdef', 'ghijkl'])
+    """
+    return wrap(cut(text, most=_LONGEST), max(2, int(width / (_LETTER * size / LETTERS) + 1e-6))) or [cut(text)]
+
+
+def stacked(lines: Sequence[str], x: float, y: float, *, anchor: str = "start", tone: str = "ink",
+            size: float = LETTERS) -> list[str]:  # fmt: skip
+    """Lines of text under each other, their middle on y."""
+    first = y - (len(lines) - 1) * leading(size) / 2 + 0.34 * size
+    return [
+        words(one, x, first + n * leading(size), anchor=anchor, tone=tone, size=size) for n, one in enumerate(lines)
+    ]
+
+
+def leading(size: float = LETTERS) -> float:
+    """From one line of text to the next."""
+    return 1.2 * size
 
 
 def named(spots: Sequence[tuple[str, float]], y: float, *, width: float) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.shapes import FIGURE, SIZE
-from sfumato.report.base.svg import NARROW, drawing, fitted, plain, room, words
+from sfumato.report.base.svg import NARROW, broken, drawing, leading, plain, room, stacked, words
 
 _STEP = 38
 _TOP = 18
@@ -18,7 +19,11 @@ def listed(rows: Sequence[Row], heads: tuple[str, ...]) -> str:
     """The rows as bars, with labels beside or above them, as long as they are."""
     if all(len(row.label) <= _SHORT for row in rows):
         return bars(rows, heads=heads)
-    return drawing([*_heads(heads), *(_row(i, row) for i, row in enumerate(rows))], NARROW, _TOP + _STEP * len(rows))
+    labels = [broken(row.label, NARROW - 4 - _taken(row), SIZE) for row in rows]
+    heights = [_STEP + (len(lines) - 1) * leading(SIZE) for lines in labels]
+    places = accumulate(heights, initial=_TOP)
+    drawn = [_row(y, row, lines) for y, row, lines in zip(places, rows, labels, strict=False)]
+    return drawing([*_heads(heads), *drawn], NARROW, _TOP + sum(heights))
 
 
 def _heads(heads: tuple[str, ...]) -> list[str]:
@@ -29,16 +34,20 @@ def _figure(n: int, many: int) -> float:
     return NARROW - 4 - (many - 1 - n) * FIGURE
 
 
-def _row(i: int, row: Row) -> str:
-    y, many = _TOP + i * _STEP, len(row.figures)
-    wide, taken = NARROW - 4, max(room(row.figures[0], SIZE), 30) + 12 + (many - 1) * FIGURE
-    name = words(fitted(row.label, wide - taken, SIZE), 0, y + 13, tone="muted" if row.quiet else "ink", size=SIZE)
+def _taken(row: Row) -> float:
+    """The room of the figures."""
+    return max(room(row.figures[0], SIZE), 30) + 12 + (len(row.figures) - 1) * FIGURE
+
+
+def _row(y: float, row: Row, lines: Sequence[str]) -> str:
+    wide, many, more = NARROW - 4, len(row.figures), (len(lines) - 1) * leading(SIZE)
+    name = "".join(stacked(lines, 0, y + 13 + more / 2 - 0.34 * SIZE, tone="muted" if row.quiet else "ink", size=SIZE))
     figures = [
         words(text, _figure(n, many), y + 13, anchor="end", tone="ink" if n == many - 1 else "muted", size=SIZE)
         for n, text in enumerate(row.figures)
     ]
-    back = _bar(y + 19, 11, row.back * wide, "before")
-    return "".join([name, *figures, back, _bar(y + 21.5, 6, row.front * wide, row.tone)])
+    back = _bar(y + more + 19, 11, row.back * wide, "before")
+    return "".join([name, *figures, back, _bar(y + more + 21.5, 6, row.front * wide, row.tone)])
 
 
 def _bar(y: float, tall: float, wide: float, tone: str) -> str:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
     from sfumato.report.table.table_facts import ReportFacts
     from sfumato.workflow.apply.applying import Applied, Outside
-    from sfumato.workflow.kinds.table.alternatives import Tried
+    from sfumato.workflow.kinds.table.other_searches import Tried
     from sfumato.workflow.kinds.table.parted_rows import ReleasedParts
 
 

@@ -25,8 +25,8 @@ from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
 from sfumato.workflow.catalog.parts import AlgorithmPart
 from sfumato.workflow.engine_input import frame_source, planned_source, stays
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
-from sfumato.workflow.kinds.table.alternatives import least_lossy, told, try_others
 from sfumato.workflow.kinds.table.auto import chosen
+from sfumato.workflow.kinds.table.other_searches import least_lossy, told, try_others
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
 from sfumato.workflow.kinds.table.table_release import TableRelease
