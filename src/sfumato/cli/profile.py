@@ -23,6 +23,10 @@ def profile(
     names: Annotated[
         str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
     ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line names the columns; found out when absent."),
+    ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     as_json: Json = False,
@@ -37,8 +41,7 @@ def profile(
         refuse_file(output, force=force, sources=(data,))
     called = None if names is None else [name.strip() for name in names.split(",")]
     options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "names": called}
-    if called is not None:
-        options["header"] = False
+    options["header"] = False if called is not None else header
     reading = {key: value for key, value in options.items() if value is not None}
     markers = tuple(missing or ())
     found = look(data, missing=markers, reading=reading)

@@ -132,6 +132,11 @@ def has_short_year(text: str) -> bool:
     return found is not None and max(len(found["a"]) if found["a"].isdecimal() else 0, len(found["c"])) < 4
 
 
+def has_times(cells: pl.Series) -> bool:
+    """Whether cells are date-times with a time of day."""
+    return isinstance(cells.dtype, pl.Datetime) and not bool((cells.dt.truncate("1d") == cells).all())
+
+
 def read_days(table: Table, name: str, form: DateForm | None) -> pl.Series:
     """The cells of a column of dates as days: written YYYY-MM-DD, or dates without a time of day.
 
@@ -139,8 +144,7 @@ def read_days(table: Table, name: str, form: DateForm | None) -> pl.Series:
     """
     cells = table.frame[name]
     if isinstance(cells.dtype, pl.Datetime):
-        whole = bool((cells.dt.truncate("1d") == cells).all())
-        return cells if whole else cells.dt.date()
+        return cells.dt.date() if has_times(cells) else cells
     if form is None or cells.dtype in (pl.Date, pl.Datetime) or not (cells.dtype in TEXTS or cells.dtype.is_integer()):
         return cells
     texts = cells.cast(pl.String)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.data.kinds import is_readable
+from sfumato.describe.coded import others_label
 from sfumato.describe.distributions import read_distribution
 from sfumato.describe.domains import DECLARING
 from sfumato.describe.hierarchy import TOP
@@ -195,6 +196,9 @@ def _shapes(kind: str, above: Mapping[str, Any]) -> list[str] | None:
     if kind == "dates":
         units = above.get("levels", ["month", "quarter", "year", "decade"])
         return [r"\d{4}-\d{2}-\d{2}", *(_UNITS[unit] for unit in units if unit != "day")]
+    if kind == "common":
+        kept = above.get("keep", [])
+        return [".*", *("|".join(map(re.escape, [*level, others_label(level)])) for level in kept)]
     hidden = above.get("levels") or list(range(1, int(above.get("length") or 0)))
     if kind != "mask" or not hidden:
         return None

@@ -10,6 +10,7 @@ from sfumato.bundle.date_shift import DateShift
 from sfumato.bundle.pseudonyms import read_key
 from sfumato.data.date_forms import DateForm, read_days
 from sfumato.data.table import Table
+from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, listed, unknown_column
 from sfumato.workflow.plan.date_plan import form_of, stated_forms
 from sfumato.workflow.plan.plan import Plan
@@ -17,7 +18,11 @@ from sfumato.workflow.plan.plan import Plan
 
 def planned_dates(table: Table, plan: Plan) -> Table:
     """The table with its columns of dates as days, those with a shift moved."""
-    dates = {name: form_of(column) for name, column in plan.columns.items() if column.type == "date"}
+    dates = {
+        name: form_of(column)
+        for name, column in plan.columns.items()
+        if column.type == "date" and column.role not in (Role.DROP, Role.IDENTIFIER)
+    }
     return _shifted(_read(table, dates), plan)
 
 

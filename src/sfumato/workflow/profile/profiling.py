@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.near_unique import FEW, NearUnique, near_unique
 from sfumato.workflow.loading import read_file
+from sfumato.workflow.profile.heading import found_reading
+from sfumato.workflow.profile.missing_marks import found_marks
 from sfumato.workflow.profile.suggest import Suggestion, names_people, suggest, suggest_items
 
 _MOST_QUASI = 10
@@ -72,6 +74,10 @@ class Profile:
     """The columns and pairs and triples of suggested quasi-identifiers that single out most rows."""
     risk: Risk
     """Re-identification risk by all suggested quasi-identifiers together."""
+    missing: tuple[str, ...] = ()
+    """Texts that were found to stand for missing values, where none were named."""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """What was found out about reading the file, beside what was said."""
 
     def __repr__(self) -> str:
         alone = f"{self.risk.unique:.1%} of rows alone by {len(self.quasi)} quasi-identifiers"
@@ -109,6 +115,8 @@ class Profile:
                 "role": str(c.suggestion.role),
                 "why": c.suggestion.why,
                 "hierarchy": c.suggestion.hierarchy,
+                "format": None if c.suggestion.form is None else c.suggestion.form.order,
+                "notes": list(c.suggestion.notes),
                 "near_unique": None if c.near_unique is None else c.near_unique.to_json(),
             }
             for c in self.columns
@@ -120,17 +128,24 @@ class Profile:
             "combinations": [asdict(one) for one in self.combinations],
             "risk": self.risk.to_json(),
             "unit": self.unit,
+            "missing": list(self.missing),
+            "reading": dict(self.reading),
         }
 
 
 def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> Profile:
     """Look at a file or a frame; ``reading`` are further options of reading a file."""
     path = data if isinstance(data, str | Path) else None
-    table = from_frame(data, missing=missing) if path is None else read_file(path, missing=missing, **(reading or {}))
+    seen = {} if path is None else found_reading(Path(path), reading or {})
+    said = {**seen, **(reading or {})}
+    table = from_frame(data, missing=missing) if path is None else _read(path, missing, said)
     if not table.rows:
         raise DataError(f"{table.source} has no rows; there is nothing to look at")
     items = {name: one for name in table.names if (one := suggest_items(table.frame[name])) is not None}
     encoded = {name: _joined(table, name).column(name) for name in table.names}
+    marks = () if missing else found_marks(encoded.values())
+    marked = replace(table, missing=marks)
+    encoded |= {name: _joined(marked, name).column(name) for name, one in encoded.items() if {*one.values} & {*marks}}
     plain = {name: column for name, column in encoded.items() if name not in items}
     suggestions = {**_suggestions(table, plain), **items}
     quasi = [name for name, one in suggestions.items() if one.role is Role.QUASI and one.kind is None]
@@ -141,7 +156,22 @@ def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str
         columns=tuple(_column(encoded[name], suggestions[name], table.rows) for name in table.names),
         combinations=_combinations(grouped) if quasi else (),
         risk=risk(grouped.sizes if quasi else np.array([table.rows])),
+        missing=marks,
+        reading=seen,
     )
+
+
+def _read(path: str | Path, missing: tuple[str, ...], said: Mapping[str, Any]) -> Table:
+    """The table in a file; a refusal of lines of different lengths says what a file of sets would need."""
+    try:
+        return read_file(path, missing=missing, **said)
+    except DataError as error:
+        if "fields found" not in str(error):
+            raise
+        raise DataError(
+            f"{error}. If each line lists the items of one person, write them into one column, split by |, under a "
+            "header such as items"
+        ) from None
 
 
 def _joined(table: Table, name: str) -> Table:
@@ -163,13 +193,13 @@ def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Sugge
     for name, other in _twins([encoded[name] for name in quasi]):
         found[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
         quasi.remove(name)
-    for name in sorted(quasi, key=lambda name: len(encoded[name].values))[_MOST_QUASI:]:
+    for name in sorted(quasi, key=lambda name: (not found[name].sure, len(encoded[name].values)))[_MOST_QUASI:]:
         found[name] = Suggestion(
             role=Role.DROP, why=f"more than {_MOST_QUASI} quasi-identifiers; decide which you need"
         )
     targets = [name for name, one in found.items() if one.role is Role.TARGET]
     for name in targets[1:]:
-        found[name] = Suggestion(role=Role.SENSITIVE, why="a second class attribute")
+        found[name] = replace(found[name], role=Role.SENSITIVE, why="a second class attribute")
     return found
 
 
@@ -189,7 +219,7 @@ def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
     shares = column.counts[column.counts > 0] / max(rows, 1)
     return ColumnProfile(
         name=column.name,
-        kind=suggestion.kind or column.kind,
+        kind=suggestion.kind or suggestion.read_as or column.kind,
         distinct=len(column.present),
         missing=0 if column.missing is None else int(column.counts[column.missing]),
         bits=float(-(shares * np.log2(shares)).sum()) + 0.0,
