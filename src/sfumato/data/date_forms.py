@@ -71,13 +71,15 @@ class DateForm:
     def day(self, text: str) -> date | None:
         """The day that a text says; None for a text that is no date of this form.
 
+        A year of four digits that comes first is never anything else: 1980-02-03 is read in every form.
+
         >>> DateForm(order="dmy").day("03.02.1980"), DateForm(order="mdy").day("3/5/94 0:00")
         (datetime.date(1980, 2, 3), datetime.date(1994, 3, 5))
         """
         parts = self._parts(text.strip())
         if parts is None:
             return None
-        said = dict(zip(self.order, parts, strict=True))
+        said = dict(zip("ymd" if _leads_with_year(parts[0]) else self.order, parts, strict=True))
         year, month, day = self._year(said["y"]), _month(said["m"]), said["d"]
         try:
             return None if year is None or month is None or len(day) > 2 else date(year, month, int(day))
@@ -111,7 +113,7 @@ def fitting_orders(texts: Sequence[str], *, pivot: int = PIVOT) -> tuple[Order, 
     >>> fitting_orders(["3/5/94", "6/25/90"]), fitting_orders(["03.02.1980", "04.05.1981"])
     (('mdy',), ('dmy', 'mdy'))
     """
-    forms = [DateForm(order=cast("Order", order), pivot=pivot) for order in ("ymd", "dmy", "mdy")]
+    forms = [DateForm(order=order, pivot=pivot) for order in get_args(Order)]
     found = [one for one in forms if texts and all(one.day(text) is not None for text in texts)]
     whole = [one for one in found if one.order != "ymd" or all(_leads_with_year(text) for text in texts)]
     kept = [one.order for one in (whole or found)]
@@ -119,7 +121,8 @@ def fitting_orders(texts: Sequence[str], *, pivot: int = PIVOT) -> tuple[Order, 
 
 
 def _leads_with_year(text: str) -> bool:
-    return text.strip()[:4].isdecimal()
+    """Whether a date, or its first part, begins with four digits."""
+    return text.strip()[:4].isdecimal() and len(text.strip()) >= 4
 
 
 def has_short_year(text: str) -> bool:

@@ -30,6 +30,11 @@ def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: 
         lines.append(f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows")
     for column in found.columns:
         lines += ["", *_column(column)]
+    if not found.quasi and not found.itemized:
+        lines += [
+            "",
+            "# No column has the role quasi: decide what others may know, and give it to those.",
+        ]
     return "\n".join([*lines, "", *_requirement(found), ""])
 
 

@@ -25,6 +25,7 @@ from sfumato.workflow.profile.missing_marks import found_marks
 from sfumato.workflow.profile.suggest import Suggestion, names_people, suggest, suggest_items
 
 _MOST_QUASI = 10
+_MOST_RARE = 3
 _MOST_COMBINATIONS = 12
 MOST_ROWS = 50
 """An identifier whose values have more rows each, on average, is taken for a place or a class, not for a person."""
@@ -193,14 +194,25 @@ def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Sugge
     for name, other in _twins([encoded[name] for name in quasi]):
         found[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
         quasi.remove(name)
-    for name in sorted(quasi, key=lambda name: (not found[name].sure, len(encoded[name].values)))[_MOST_QUASI:]:
-        found[name] = Suggestion(
-            role=Role.DROP, why=f"more than {_MOST_QUASI} quasi-identifiers; decide which you need"
-        )
+    for name, why in _too_many(quasi, found, encoded):
+        found[name] = Suggestion(role=Role.DROP, why=why)
     targets = [name for name, one in found.items() if one.role is Role.TARGET]
     for name in targets[1:]:
         found[name] = replace(found[name], role=Role.SENSITIVE, why="a second class attribute")
     return found
+
+
+def _too_many(
+    quasi: list[str], found: Mapping[str, Suggestion], encoded: Mapping[str, Column]
+) -> list[tuple[str, str]]:
+    """Columns that are left to a person, for so many would leave nothing of the others; recognised ones stay first."""
+    many = {name: 0 if found[name].rare else len(encoded[name].values) for name in quasi}
+    order = sorted(quasi, key=lambda name: (found[name].rare, not found[name].sure, many[name]))
+    rare = [name for name in order if found[name].rare][_MOST_RARE:]
+    few = [name for name in order if name not in rare]
+    left = [(name, f"more than {_MOST_RARE} columns of mostly rare values; decide which you need") for name in rare]
+    beyond = few[_MOST_QUASI:]
+    return [*left, *((name, f"more than {_MOST_QUASI} quasi-identifiers; decide which you need") for name in beyond)]
 
 
 def _twins(columns: list[Column]) -> list[tuple[str, str]]:

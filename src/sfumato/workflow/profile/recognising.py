@@ -105,7 +105,7 @@ def plain_name(name: str) -> str:
 def _pattern(words: Mapping[str, Sequence[str]]) -> re.Pattern[str] | None:
     """All words as one pattern; digits may follow a word."""
     every = sorted({word for language in words.values() for word in language})
-    parts = [re.escape(word).replace(r"\*", "[a-z0-9]*") for word in every]
+    parts = [re.escape(word).replace(r"\*", "[a-z0-9]*").replace(r"\$", "$") for word in every]
     return re.compile(rf"(?:^|_)(?:{'|'.join(parts)})\d*(?:_|$)") if parts else None
 
 

@@ -51,6 +51,8 @@ class Suggestion:
     """What a person must look at, for comments in the plan."""
     limits_seen: bool = False
     """Whether the hierarchy declares limits that were read off the rows."""
+    rare: bool = False
+    """Whether it would nearly single people out by itself, so that it is a quasi-identifier only if made coarser."""
     sure: bool = False
     """Whether the column was recognised by its name or by its values, not only by how many values it has."""
 
@@ -149,7 +151,8 @@ def _by_look(column: Column, kind: str, rows: int) -> Suggestion:
     if _few_numbers(column, rows):
         return _category(column, "few values that others may know")
     if kind in ("integer", "real"):
-        return _generalized(Suggestion(role=Role.QUASI, why="a number that others may know"), column, kind)
+        rare = near_unique(column.name, Role.QUASI, column.counts[:distinct], rows, FEW) is not None
+        return _generalized(Suggestion(role=Role.QUASI, why="a number that others may know", rare=rare), column, kind)
     if distinct > _MOST_TEXT * rows and rows > 20:
         return Suggestion(role=Role.DROP, why=f"{distinct:,} different values in {rows:,} rows single people out")
     if distinct <= _MOST_VALUES:
@@ -193,8 +196,9 @@ def _published_only_if_common(
     if rare is None:
         return made
     told = f"{made.why}; {rare.rows:,} of {rows:,} rows hold a rare value"
-    if kind in ("integer", "real", "date") or isinstance(wish, Mapping):
-        coarser = replace(made, role=Role.QUASI, why=f"{told}, so it is made coarser")
+    few = len(column.present) <= _MOST_VALUES and common(column)["kind"] == "common"
+    if kind in ("integer", "real", "date") or isinstance(wish, Mapping) or few:
+        coarser = replace(made, role=Role.QUASI, why=f"{told}, so it is made coarser", rare=True)
         return _generalized(coarser, column, made.read_as or kind, wish)
     return replace(made, role=Role.DROP, why=f"{told}, which single people out")
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from sfumato.data.code_chapters import SYSTEMS, above
 
 _DIGITS = re.compile(r"\d+")
+_MANY = 50
+"""Fewer different whole numbers are taken for places or kinds, not for people."""
 _LONG = 40
 """The average length, in characters, from which texts are taken for sentences."""
 
@@ -107,6 +109,11 @@ def long_text(texts: Sequence[str]) -> bool:
     return bool(texts) and sum(text.strip().count(" ") >= 3 for text in texts) > len(texts) / 2
 
 
+def _several_chapters(texts: Sequence[str]) -> bool:
+    """Whether codes come from at least three letters of ICD-10: codes of one's own seldom do."""
+    return len({text.strip()[:1].upper() for text in texts}) >= 3 and _each(_code("icd-10"))(texts)
+
+
 def _each(check: Callable[[str], bool]) -> Callable[[Sequence[str]], bool]:
     return lambda texts: bool(texts) and all(map(check, texts))
 
@@ -121,6 +128,8 @@ CHECKS: Mapping[str, Callable[[Sequence[str]], bool]] = {
     "national number": _each(national_number),
     "free text": free_text,
     "long text": long_text,
+    "many values": lambda texts: len(texts) >= _MANY,
+    "icd-10 of several chapters": _several_chapters,
     **{system: _each(_code(system)) for system in SYSTEMS},
 }
 """The tests by the name that a recogniser uses."""
