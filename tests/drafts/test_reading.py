@@ -57,6 +57,7 @@ def test_adult_has_no_header_and_blanks_after_its_commas() -> None:
     "text",
     [
         "name,city\nAnn,Rome\nBob,Oslo\n",
+        "name,10,20,30\nann,5,15,25\nbob,12,22,90\neve,44,4,44\n",
         "country,1990,1991,1992\nDE,4,5,1990\nFR,2000,1,1993\n",
         "0,1,2\n5,1,2\n0,3,4\n",
         "name,2020\nAnn,5\nBob,7\n",
@@ -109,7 +110,7 @@ def test_a_draft_of_a_file_without_a_header_releases(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "The first line looks like data" in done.output
     assert "header = false" in (tmp_path / "plan.toml").read_text()
-    assert max(map(len, done.output.splitlines())) <= 80
+    assert max(len(line) for line in done.output.splitlines() if str(tmp_path) not in line) <= 80
     made = sf.release(sf.Plan.load(tmp_path / "plan.toml", ["attack.run=false"]))
     assert made.frame.columns == ["column_1", "column_2", "column_3"]
     assert sf.profile(tmp_path / "t.csv").rows == 200
