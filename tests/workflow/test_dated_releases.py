@@ -154,3 +154,11 @@ def test_date_times_of_a_frame_are_profiled_and_released_in_a_notebook() -> None
     assert {one.name: one.kind for one in sf.profile(frame).columns}["left"] == "date"
     made = sf.release(frame, quasi=["sex", "left"], models=[sf.models.KAnonymity(k=5)], max_suppressed=0.05)
     assert set(made.frame["left"].str.len_chars()) <= {1, 4, 5, 7}
+
+
+def test_the_steward_checks_that_dates_were_moved_by_the_key(tmp_path: Path) -> None:
+    asked = plan(tmp_path)
+    sf.release(asked, visits()).write(tmp_path / "out")
+    assert sf.verify_again(tmp_path / "out", plan=asked, original=visits()).holds
+    (tmp_path / "secret.key").write_bytes(SECRET[::-1])
+    assert not sf.verify_again(tmp_path / "out", plan=asked, original=visits()).holds

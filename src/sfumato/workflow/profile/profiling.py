@@ -26,6 +26,8 @@ from sfumato.workflow.profile.suggest import Suggestion, names_people, suggest, 
 
 _MOST_QUASI = 10
 _MOST_RARE = 3
+_SHARED = ("name of a person", "contact")
+"""Identifiers that several people can share."""
 _MOST_COMBINATIONS = 12
 MOST_ROWS = 50
 """An identifier whose values have more rows each, on average, is taken for a place or a class, not for a person."""
@@ -91,10 +93,12 @@ class Profile:
 
     @property
     def unit(self) -> str | None:
-        """The identifier that repeats, so that one person has several rows; the one that looks most like a person."""
-        found = [
-            c for c in self.columns if c.suggestion.role is Role.IDENTIFIER and 1 < c.distinct < self.rows - c.missing
-        ]
+        """The identifier that repeats, so that one person has several rows; the one that looks most like a person.
+
+        Several people can have one name, so a name tells nobody apart.
+        """
+        ids = [c for c in self.columns if c.suggestion.role is Role.IDENTIFIER and c.suggestion.sort not in _SHARED]
+        found = [c for c in ids if 1 < c.distinct < self.rows - c.missing]
         named = [c for c in found if names_people(c.name)]
         several = [c for c in found if c.distinct * MOST_ROWS >= self.rows]
         return max(named or several, key=lambda c: c.distinct).name if named or several else None

@@ -53,8 +53,13 @@ class Suggestion:
     """Whether the hierarchy declares limits that were read off the rows."""
     rare: bool = False
     """Whether it would nearly single people out by itself, so that it is a quasi-identifier only if made coarser."""
-    sure: bool = False
-    """Whether the column was recognised by its name or by its values, not only by how many values it has."""
+    sort: str | None = None
+    """What the column was recognised as, by its name or by its values; None where only its values were counted."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether the column was recognised."""
+        return self.sort is not None
 
 
 _LOOKED_AT = 2000
@@ -130,14 +135,16 @@ def _by_record(column: Column, kind: str, rows: int, found: Recognised) -> Sugge
     crowded = distinct > _MOST_TEXT * rows and rows > 20
     read_as = one.type if one.type != column.kind else None
     if one.role is not Role.QUASI:
-        return Suggestion(role=one.role, why=one.why, read_as=read_as, sure=True)
+        return Suggestion(role=one.role, why=one.why, read_as=read_as, sort=one.name)
     if column.kind == "text" and kind == "text" and crowded and not coded(column) and not one.type:
         return Suggestion(
-            role=Role.IDENTIFIER, why=f"{distinct:,} different texts in {rows:,} rows nearly name everybody", sure=True
+            role=Role.IDENTIFIER,
+            why=f"{distinct:,} different texts in {rows:,} rows nearly name everybody",
+            sort=one.name,
         )
     if _few_numbers(column, rows) and found.hierarchy in (None, "common"):
-        return replace(_category(column, one.why), sure=True)
-    made = Suggestion(role=Role.QUASI, why=one.why, read_as=read_as, sure=True)
+        return replace(_category(column, one.why), sort=one.name)
+    made = Suggestion(role=Role.QUASI, why=one.why, read_as=read_as, sort=one.name)
     return _generalized(made, column, one.type or kind, found.hierarchy)
 
 
