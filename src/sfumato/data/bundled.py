@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def bundled_hierarchy(name: str) -> Path:
     return known[name]
 
 
+@cache
 def hierarchy_leaves(name: str) -> frozenset[str]:
     """The values that a bundled hierarchy knows."""
     return frozenset(line.split(";")[0] for line in bundled_hierarchy(name).read_text("utf-8").splitlines())

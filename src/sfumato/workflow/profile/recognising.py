@@ -122,7 +122,7 @@ def _fits(one: Recogniser, column: Column, kind: str) -> tuple[bool, Hierarchy |
         return False, None
     if not one.known:
         return True, one.hierarchy
-    covering = next((name for name in one.known if set(texts) <= hierarchy_leaves(name)), None)
+    covering = next((name for name in one.known if hierarchy_leaves(name).issuperset(texts)), None)
     return covering is not None, None if covering is None else {"bundled": covering}
 
 
