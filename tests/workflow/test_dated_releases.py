@@ -14,6 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.ground.errors import DataError, PlanError
 from sfumato.workflow.frontier.points import tree_of
+from tests.verification.forging import failing, forge
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 SHIFT = {"key_file": "secret.key", "days": 365, "by": "pid"}
@@ -162,3 +163,20 @@ def test_the_steward_checks_that_dates_were_moved_by_the_key(tmp_path: Path) -> 
     assert sf.verify_again(tmp_path / "out", plan=asked, original=visits()).holds
     (tmp_path / "secret.key").write_bytes(SECRET[::-1])
     assert not sf.verify_again(tmp_path / "out", plan=asked, original=visits()).holds
+
+
+def test_moved_dates_that_are_no_dates_are_caught(tmp_path: Path) -> None:
+    sf.release(plan(tmp_path), visits()).write(tmp_path / "out")
+    data = tmp_path / "out" / "data.csv"
+    rows = pl.read_csv(data, infer_schema=False)
+    rows.with_columns(seen=pl.lit("Ann")).write_csv(data)
+    forge(tmp_path / "out")
+    assert "types of the columns" in failing(tmp_path / "out")
+
+
+def test_a_frame_with_a_time_zone_is_profiled_by_days() -> None:
+    frame = visits().with_columns(pl.col("left").dt.replace_time_zone("Europe/Berlin"))
+    found = {one.name: one for one in sf.profile(frame).columns}["left"]
+    assert (found.kind, str(found.suggestion.role)) == ("date", "quasi")
+    made = sf.release(frame, quasi=["sex", "left"], models=[sf.models.KAnonymity(k=5)], max_suppressed=0.05)
+    assert made.frame.height > 100

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.identity.risk import Risk, risk
+from sfumato.data.date_forms import has_times
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Column, Table, has_text
 from sfumato.describe.roles import Role
@@ -180,10 +181,12 @@ def _read(path: str | Path, missing: tuple[str, ...], said: Mapping[str, Any]) -
 
 
 def _joined(table: Table, name: str) -> Table:
-    """The table with a column of lists as texts, so that its cells can be compared."""
+    """The table with a column whose cells can be compared: lists as texts, date-times as days."""
     cells = table.frame[name]
     if not has_text(cells.dtype):
         texts = pl.Series(name, [None if one is None else str(one) for one in cells], dtype=pl.String)
+    elif has_times(cells):
+        texts = cells.dt.date()
     elif isinstance(cells.dtype, pl.List | pl.Array):
         texts = cells.cast(pl.List(pl.String)).list.join("|")
     else:
