@@ -14,6 +14,9 @@ import pytest
 import sfumato as sf
 from sfumato.ground.errors import DataError, PlanError
 from sfumato.workflow.frontier.points import tree_of
+from sfumato.workflow.streaming.stream_asked import checked
+from tests.stream.streams import COLUMNS
+from tests.stream.streams import plan as stream_plan
 from tests.verification.forging import failing, forge
 
 SECRET = b"0123456789abcdef0123456789abcdef"
@@ -148,6 +151,9 @@ def test_engines_and_streams_ask_for_plain_dates(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"columns.born.format: rows that stay in an engine must hold dates"):
         sf.release(plan(tmp_path), duckdb.sql("from frame"))
     assert frame.height
+    seen = {"seen": {"role": "keep", "type": "date", "format": "dmy"}}
+    with pytest.raises(PlanError, match=r"columns.seen.format: a stream must hold dates as they are to be used"):
+        checked(stream_plan(columns={**COLUMNS, **seen}))
 
 
 def test_date_times_of_a_frame_are_profiled_and_released_in_a_notebook() -> None:

@@ -217,9 +217,9 @@ def _too_many(
     order = sorted(quasi, key=lambda name: (found[name].rare, not found[name].sure, many[name]))
     rare = [name for name in order if found[name].rare][_MOST_RARE:]
     few = [name for name in order if name not in rare]
-    left = [(name, f"more than {_MOST_RARE} columns of mostly rare values; decide which you need") for name in rare]
+    left = [(name, f"beyond {_MOST_RARE} columns of rare values; choose") for name in rare]
     beyond = few[_MOST_QUASI:]
-    return [*left, *((name, f"more than {_MOST_QUASI} quasi-identifiers; decide which you need") for name in beyond)]
+    return [*left, *((name, f"beyond {_MOST_QUASI} columns that others may know; choose") for name in beyond)]
 
 
 def _twins(columns: list[Column]) -> list[tuple[str, str]]:

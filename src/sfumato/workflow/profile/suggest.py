@@ -202,12 +202,12 @@ def _published_only_if_common(
     rare = near_unique(column.name, made.role, column.counts[: len(column.present)], rows, FEW)
     if rare is None:
         return made
-    told = f"{made.why}; {rare.rows:,} of {rows:,} rows hold a rare value"
+    told = f"{made.why}; rare values"
     few = len(column.present) <= _MOST_VALUES and common(column)["kind"] == "common"
     if kind in ("integer", "real", "date") or isinstance(wish, Mapping) or few:
         coarser = replace(made, role=Role.QUASI, why=f"{told}, so it is made coarser", rare=True)
         return _generalized(coarser, column, made.read_as or kind, wish)
-    return replace(made, role=Role.DROP, why=f"{told}, which single people out")
+    return replace(made, role=Role.DROP, why=f"{told} single people out")
 
 
 _DRAFTED = {
