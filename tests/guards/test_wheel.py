@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ENDS = {".py", ".csv", ".j2", ".css", ".typed"}
+ENDS = {".py", ".toml", ".csv", ".j2", ".css", ".typed"}
 
 
 def built(place: Path, *, umask: int, epoch: int) -> Path:
