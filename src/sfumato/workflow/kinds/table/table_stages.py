@@ -270,8 +270,11 @@ def _published(
 def _kind(plan: Plan, prepared: Prepared, table: Table | EngineSource, name: str) -> ValueKind:
     """How the values of a released column are read: as declared, or as the released rows suggest.
 
-    A row that was removed has no part in it. Labels, and columns that are only handed on, are texts.
+    A row that was removed has no part in it. Labels, and columns that are only handed on, are texts; dates that were
+    moved are dates.
     """
+    if name in plan.columns and plan.columns[name].shift is not None:
+        return "date"
     if name in prepared.schema.quasi or name not in prepared.domains:
         return "text"
     declared = plan.columns[name].type if name in plan.columns else None
