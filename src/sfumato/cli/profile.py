@@ -24,6 +24,8 @@ def profile(
         str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
     ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
+    sheet: Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook, by name or number.")] = None,
+    codes: Annotated[bool, typer.Option("--codes", help="Show codes of SPSS and Stata, not their labels.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -39,6 +41,7 @@ def profile(
     options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "names": called}
     if called is not None:
         options["header"] = False
+    options |= {"sheet": int(sheet) if sheet and sheet.isdecimal() else sheet, "labels": False if codes else None}
     reading = {key: value for key, value in options.items() if value is not None}
     markers = tuple(missing or ())
     found = look(data, missing=markers, reading=reading)

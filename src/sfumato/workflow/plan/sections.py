@@ -49,6 +49,10 @@ class InputPlan:
     """The columns' names where the file has none, or instead of its own."""
     trim: bool = False
     """Whether blanks around cells are cut."""
+    sheet: str | int | None = None
+    """The sheet of a workbook, by its name or its number from 1 on; without one, the only sheet that has cells."""
+    labels: bool = True
+    """Whether columns of SPSS and Stata show the labels of their codes, where every code has one of its own."""
     missing: tuple[str, ...] = ()
     """The texts that mean a missing value."""
     on_missing: Literal["keep", "drop"] = "keep"
@@ -117,7 +121,7 @@ class InputPlan:
                 raise PlanError(f"{keys.at(key)}: a plan holds no passwords and no addresses; it is read by many")
         keys.only(
             "path", "engine", "connection", "database", "table", "query", "memory", "delimiter", "quote",
-            "encoding", "header", "names", "trim", "missing", "on_missing", "population",
+            "encoding", "header", "names", "trim", "sheet", "labels", "missing", "on_missing", "population",
             "unit", "rows_per_unit",
         )  # fmt: skip
         return cls(
@@ -134,12 +138,19 @@ class InputPlan:
             header=keys.flag("header", default=True),
             names=keys.texts("names"),
             trim=keys.flag("trim", default=False),
+            sheet=_sheet(keys),
+            labels=keys.flag("labels", default=True),
             missing=keys.texts("missing"),
             on_missing=cast("Any", keys.one_of("on_missing", ("keep", "drop"), "keep")),
             population=keys.text("population"),
             unit=keys.text("unit"),
             rows_per_unit=1 if "rows_per_unit" not in keys.table else keys.whole("rows_per_unit") or 0,
         )
+
+
+def _sheet(keys: Keys) -> str | int | None:
+    """The sheet, by name or number."""
+    return keys.whole("sheet") if isinstance(keys.table.get("sheet"), int) else keys.text("sheet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
