@@ -22,6 +22,7 @@ from sfumato.group.classes import Classes
 from sfumato.group.people import told_apart
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.plan.sections import SQLITE
 
 
 def read_file(path: str | Path, **options: Any) -> Table:
@@ -41,6 +42,8 @@ def load_table(plan: Plan, frame: object, path: str | None) -> Table:
     if path is None:
         raise PlanError("input.path is missing; name the data file in the plan or with --input")
     source = plan.input
+    if path.lower().endswith(SQLITE):
+        return _without_nan(_in_sqlite(plan, plan.folder / path))
     found = read_file(
         plan.folder / path,
         delimiter=source.delimiter,
@@ -54,6 +57,17 @@ def load_table(plan: Plan, frame: object, path: str | None) -> Table:
         labels=source.labels,
     )
     return _without_nan(found)
+
+
+def _in_sqlite(plan: Plan, path: Path) -> Table:
+    """The rows of a query or a table in a SQLite file."""
+    from sfumato.engines.query_frames import sqlite_frame
+
+    said = plan.input
+    if said.query is None and said.table is None:
+        raise PlanError('input.query or input.table is missing: a SQLite file has many tables; for example table = "t"')
+    frame = sqlite_frame(path, query=said.query, table=said.table)
+    return Table(frame=frame, source=path.name, missing=said.missing)
 
 
 def whole_file(path: str | Path) -> Table:

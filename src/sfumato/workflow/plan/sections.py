@@ -14,6 +14,8 @@ Tree = Mapping[str, Any]
 ENGINES = ("duckdb", "postgresql", "spark")
 """The programs that rows can stay in."""
 Engine = Literal["duckdb", "postgresql", "spark"]
+SQLITE = (".sqlite", ".sqlite3", ".db")
+"""The ends of names of SQLite files."""
 _SECRET = ("password", "passwd", "user", "token", "dsn", "uri", "url")
 _ONLY = {"database": ("duckdb",), "memory": ("duckdb",), "connection": ("postgresql", "spark")}
 """The keys that not every engine has."""
@@ -32,9 +34,9 @@ class InputPlan:
     database: str | None = None
     """The engine's own file, which has the table."""
     table: str | None = None
-    """The table in the database."""
+    """The table in the database, or in a SQLite file."""
     query: str | None = None
-    """A SELECT that gives the rows, in place of a table."""
+    """A SELECT that gives the rows, in place of a table; of an engine, or of a SQLite file as ``path``."""
     memory: str | None = None
     """The most memory that the engine takes, such as 4GB; it goes on on disk. When absent, what the engine chooses."""
     delimiter: str | None = None
@@ -76,8 +78,11 @@ class InputPlan:
         """Refuse what an engine cannot be asked, and what only an engine can be."""
         said = [key for key in (*_ONLY, "table", "query") if getattr(self, key) is not None]
         if self.engine is None:
-            if said:
-                raise PlanError(f'input.{said[0]} goes with input.engine, for example engine = "duckdb"')
+            if said and not self._in_sqlite(said):
+                raise PlanError(
+                    f'input.{said[0]} goes with input.engine, for example engine = "duckdb", or with a SQLite file as '
+                    "input.path (table or query)"
+                )
             return
         places = [key for key in ("path", "table", "query") if getattr(self, key) is not None]
         if len(places) > 1:
@@ -92,6 +97,10 @@ class InputPlan:
             raise PlanError(
                 f"input.encoding: {self.engine} reads UTF-8 only; write the file so, or leave input.engine out"
             )
+
+    def _in_sqlite(self, said: list[str]) -> bool:
+        """Whether one query or table of a SQLite file is asked for; the file may be named later."""
+        return said in (["table"], ["query"]) and (self.path is None or self.path.lower().endswith(SQLITE))
 
     def _check_place(self, said: list[str]) -> None:
         """Refuse tables without a place, places without a table, and addresses."""
