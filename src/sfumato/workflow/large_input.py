@@ -20,7 +20,8 @@ _READ = (".parquet", ".pq", ".csv", ".tsv")
 def too_large(plan: Plan, memory: int | None = None) -> str | None:
     """Why the plan's input goes to DuckDB, for the steward; None where it is read into memory."""
     said = plan.input
-    if said.path is None or said.engine is not None or said.unit is not None or said.population is not None:
+    beside = (said.engine, said.unit, said.population, said.weight, said.query, said.table, said.sheet)
+    if said.path is None or any(one is not None for one in beside):
         return None
     if plan.algorithm.name not in _BY_CELLS or said.encoding.lower() not in ("utf-8", "utf8"):
         return None

@@ -63,6 +63,8 @@ class InputPlan:
     """The file of the population that the table is a part of, for delta-presence and k-map."""
     unit: str | None = None
     """The column that tells people apart, where one person can have several rows: people are counted, not rows."""
+    weight: str | None = None
+    """The column of sampling weights: for how many people of the population a row stands. Models still count rows."""
     rows_per_unit: int = 1
     """Under differential privacy, the most rows that one person contributes; the others are left out at random."""
 
@@ -72,6 +74,13 @@ class InputPlan:
             raise PlanError(f"input.rows_per_unit must be at least 1, not {self.rows_per_unit}")
         if self.rows_per_unit > 1 and self.unit is None:
             raise PlanError("input.rows_per_unit goes with input.unit, the column that tells people apart")
+        if self.weight is not None:
+            beside = next((k for k in ("unit", "population", "engine") if getattr(self, k) is not None), None)
+            if beside is not None:
+                raise PlanError(
+                    f"input.weight does not go with input.{beside}: the population behind rows is estimated from their "
+                    "weights; keep one of them"
+                )
         self._check_engine()
 
     def _check_engine(self) -> None:
@@ -131,7 +140,7 @@ class InputPlan:
         keys.only(
             "path", "engine", "connection", "database", "table", "query", "memory", "delimiter", "quote",
             "encoding", "header", "names", "trim", "sheet", "labels", "missing", "on_missing", "population",
-            "unit", "rows_per_unit",
+            "unit", "weight", "rows_per_unit",
         )  # fmt: skip
         return cls(
             path=keys.text("path"),
@@ -153,6 +162,7 @@ class InputPlan:
             on_missing=cast("Any", keys.one_of("on_missing", ("keep", "drop"), "keep")),
             population=keys.text("population"),
             unit=keys.text("unit"),
+            weight=keys.text("weight"),
             rows_per_unit=1 if "rows_per_unit" not in keys.table else keys.whole("rows_per_unit") or 0,
         )
 

@@ -45,6 +45,7 @@ def exact_facts(made: TableRelease) -> ReportFacts:
         trail=made.outcome.trail,
         findings=made.audit.findings,
         skipped_attacks=made.audit.skipped,
+        sample=made.sample,
     )
 
 
@@ -102,4 +103,14 @@ def figures(made: TableRelease) -> dict[str, Any]:
         "levels": made.levels,
         "search": dict(made.outcome.effort),
         "near_unique": [one.to_json() for one in made.near_unique],
+        **_sample(made),
     }
+
+
+def _sample(made: TableRelease) -> dict[str, Any]:
+    """What weights tell, where there are any."""
+    if made.sample is None:
+        return {}
+    from sfumato.workflow.kinds.table.sample_figures import told
+
+    return {"sample": plain(told(made.sample))}
