@@ -11,7 +11,7 @@ from sfumato.verification.checks import Check, Remark
 from sfumato.verification.table_checks import table_checks
 from sfumato.workflow.apply.applying import apply_rules
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.kind import Kind, Manifest
+from sfumato.workflow.kinds.kind import Asked, Kind, Manifest
 from sfumato.workflow.kinds.table import (
     table_attack,
     table_content,
