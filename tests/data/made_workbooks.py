@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from collections.abc import Callable
 from datetime import datetime
@@ -89,3 +90,45 @@ def with_sheet(xml: str, strings: str = "") -> bytes:
     if strings:
         parts["xl/sharedStrings.xml"] = f'<sst xmlns="{space}">{strings}</sst>'.encode()
     return opened({name: part.decode() for name, part in parts.items()})
+
+
+def old_workbook(lines: list[list[Any]], far: tuple[int, int] | None = None) -> bytes:
+    """An .xls file (BIFF8 in a compound file) with a few texts and numbers, and perhaps a number far off."""
+    begin = struct.pack("<HHHHII", 0x0600, 0x0010, 0x0DBB, 0x07CC, 0, 6)
+    sheet = _record(0x0809, begin) + _record(0x0200, struct.pack("<IIHHH", 0, len(lines), 0, len(lines[0]), 0))
+    for row, line in enumerate(lines):
+        for column, cell in enumerate(line):
+            place = struct.pack("<HHH", row, column, 0)
+            if isinstance(cell, str):
+                sheet += _record(0x0204, place + struct.pack("<HB", len(cell), 0) + cell.encode("latin-1"))
+            else:
+                sheet += _record(0x0203, place + struct.pack("<d", cell))
+    if far is not None:
+        sheet += _record(0x0203, struct.pack("<HHHd", *far, 0, 1.0))
+    head = _record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0005, 0x0DBB, 0x07CC, 0, 6))
+    named = struct.pack("<IBBBB", len(head) + 4 + 11 + 4, 0, 0, 3, 0) + b"one"
+    return _compound(head + _record(0x0085, named) + _record(0x000A, b"") + sheet + _record(0x000A, b""))
+
+
+def _record(kind: int, data: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(data)) + data
+
+
+def _compound(stream: bytes) -> bytes:
+    """A compound file whose only stream is called Workbook."""
+    sectors = max(-(-len(stream) // 512), 8)
+    end, free, table = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
+    chain = [table, end, *range(3, 2 + sectors), end]
+    fat = struct.pack("<128I", *chain, *[free] * (128 - len(chain)))
+    entries = _entry("Root Entry", 5, 1, end, 0) + _entry("Workbook", 2, free, 2, sectors * 512)
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 16
+    head += struct.pack("<HHHHH6xIIIIIIIIII", 0x3E, 3, 0xFFFE, 9, 6, 0, 1, 1, 0, 4096, end, 0, end, 0, 0)
+    head += struct.pack("<108I", *[free] * 108)
+    return head + fat + (entries + _entry("", 0, free, 0, 0) * 2) + stream.ljust(sectors * 512, b"\0")
+
+
+def _entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
+    text = (name + "\0").encode("utf-16-le") if name else b""
+    none = 0xFFFFFFFF
+    links = struct.pack("<BBIII", kind, 1, none, none, child)
+    return text.ljust(64, b"\0") + struct.pack("<H", len(text)) + links + b"\0" * 36 + struct.pack("<IQ", start, size)

@@ -13,7 +13,7 @@ from sfumato.data.formats import FORMATS
 from sfumato.data.sheet_sizes import sheet_sizes
 from sfumato.ground.errors import DataError, MissingExtra
 from sfumato.testing.format_kit import check_format
-from tests.data.made_workbooks import ods_row, open_document, opened, people, rows, with_sheet, workbook
+from tests.data.made_workbooks import ods_row, old_workbook, open_document, opened, people, rows, with_sheet, workbook
 
 FAR = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
 SAME = '<row r="1"><c r="A1" t="s"><v>0</v></c>' + '<c t="s"><v>0</v></c>' * 900 + "</row>"
@@ -41,7 +41,7 @@ def test_cells_keep_their_types_and_blank_names_are_filled(tmp_path):
 def test_a_sheet_is_named_or_numbered(tmp_path):
     path = kept(tmp_path, workbook(people))
     assert read(path, sheet=2).frame.equals(read(path, sheet="people").frame)
-    with pytest.raises(DataError, match=r"several sheets have cells; name one with sheet =.*1 'about', 2 'people'"):
+    with pytest.raises(DataError, match=r"several sheets have cells; say which by name or number.*1 'about', 2 'people'"):
         read(path)
     with pytest.raises(DataError, match="there is no sheet 'peple'; its sheets are 1 'about', 2 'people'"):
         read(path, sheet="peple")
@@ -62,6 +62,13 @@ def test_an_open_document_is_read_and_its_empty_end_is_not(tmp_path):
     data = open_document(ods_row("a", "b") + ods_row("x", "y", times=2) + TAIL)
     assert read(kept(tmp_path, data, "t.ods")).frame.rows() == [("x", "y"), ("x", "y")]
     assert (sheet_sizes(data).rows, sheet_sizes(data).columns) == (3, 2)
+
+
+def test_an_old_workbook_is_read_and_one_with_a_cell_far_away_is_refused(tmp_path):
+    lines = [["name", "age"], ["Ann", 31.0], ["Bob", 47.0]]
+    assert read(kept(tmp_path, old_workbook(lines), "t.xls")).frame.rows() == [("Ann", 31), ("Bob", 47)]
+    with pytest.raises(DataError, match="its reader breaks down on it"):
+        read(kept(tmp_path, old_workbook(lines, far=(65_535, 65_535)), "t.xls"))
 
 
 def test_the_kit():

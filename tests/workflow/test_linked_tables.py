@@ -19,7 +19,7 @@ from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.group.linked_rows import Link, from_leaves, joint_classes, parents
 from sfumato.workflow.linked.linked_plan import LinkedPlan
 from sfumato.workflow.linked.linked_release import release_linked
-from tests.brute.linked import smallest_joint_class
+from tests.brute.linked import seen, smallest_joint_class
 from tests.shared_data import shared
 from tests.weights import examples
 from tests.workflow.linked_tables import KEY, LINKED, VISITS, laid_out
@@ -53,6 +53,23 @@ def test_the_join_hides_everybody_among_k_people(tmp_path, known):
     assert {one["visit"] for one in tables["drugs"]} <= {one["visit"] for one in tables["visits"]}
     assert all(len(one["id"]) == 32 for one in tables["patients"])
     assert sf.verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_other_requirements_hold_on_the_join_too(tmp_path, seed):
+    """The people of a joint class have two different diagnoses at least, counted by hand from the written rows."""
+    path = laid_out(tmp_path, people=90, seed=seed)
+    diverse = VISITS.replace("k_anonymity = 3", 'k_anonymity = 3\nl_diversity = { kind = "distinct", l = 2 }')
+    (path.parent / "visits.toml").write_text(diverse)
+    release_linked(LinkedPlan.load(path)).write(tmp_path / "out")
+    tables = released(tmp_path / "out")
+    ill: dict[object, set[str]] = {}
+    for row in tables["patients"]:
+        own = {one["ill"] for one in tables["visits"] if one["patient"] == row["id"]}
+        ill.setdefault(seen(row, "patients", tables, LINKS, QUASI, counted=True), set()).update(own)
+    assert min(len(found) for found in ill.values() if found) >= 2
+    told = [check.what for check in sf.verify(tmp_path / "out").checks]
+    assert "visits: distinct-l-diversity on the join" in told
 
 
 def test_the_same_people_have_the_same_pseudonyms_whatever_columns_are_called(tmp_path):

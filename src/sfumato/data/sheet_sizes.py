@@ -3,7 +3,7 @@
 An .xlsx and an .ods file are zip folders of XML. A few bytes can say that a cell stands in the last row and column, or
 that a long text stands in a million cells, and readers make room for all of it. So the parts are unfolded here first,
 each no further than the folder says, and the places and texts of cells are counted; every figure is at least the true
-one. An .xls file is not compressed and has at most 65,536 rows of 256 columns.
+one. An .xls file is not compressed; ``workbooks`` opens it in a process of its own first.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +15,7 @@ import polars as pl
 
 from sfumato.data import survey_reading
 from sfumato.data.names import checked_names, refuse_long, refuse_many
+from sfumato.data.reading_apart import answer_of
 from sfumato.data.whole_numbers import plain_types
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import require
@@ -24,8 +23,6 @@ from sfumato.ground.limits import MOST_CELLS, most_unfolded
 
 _BLANK_IS_MISSING = ("read_dta", "read_sas7bdat", "read_xport")
 """Stata and SAS have no other missing text than the empty one; in SPSS an empty text is a value."""
-_SECONDS = 60
-"""How long a small file may take; a larger one has a second more for each million bytes."""
 _MEMORY = 8_000_000_000
 """How much address space the process may take; a larger file has a hundred times its size more."""
 
@@ -33,7 +30,8 @@ _MEMORY = 8_000_000_000
 def survey_frame(data: bytes, *, reader: str, labels: bool, where: str) -> pl.DataFrame:
     """The frame in the bytes of a file that ``reader`` of pyreadstat reads."""
     require("pyreadstat", f"reading {where}")
-    about, cells = _told(_answer(data, reader))
+    limits = (MOST_CELLS, most_unfolded(len(data)), _MEMORY + 100 * len(data))
+    about, cells = _told(answer_of(survey_reading.__file__, data, reader, *limits))
     refuse_many(about["columns"], where=where)
     found = pl.read_ipc(io.BytesIO(cells))
     checked_names(found.columns, where=where)
@@ -42,20 +40,6 @@ def survey_frame(data: bytes, *, reader: str, labels: bool, where: str) -> pl.Da
     if reader in _BLANK_IS_MISSING:
         frame = frame.with_columns(pl.col(pl.String).replace("", None))
     return _labelled(frame, about["labels"]) if labels else frame
-
-
-def _answer(data: bytes, reader: str) -> bytes:
-    """What the process answers; a ``ValueError`` where it crashes or does not end."""
-    limits = (MOST_CELLS, most_unfolded(len(data)), _MEMORY + 100 * len(data))
-    command = [sys.executable, "-P", survey_reading.__file__, reader, *map(str, limits)]
-    seconds = _SECONDS + len(data) // 1_000_000
-    try:
-        done = subprocess.run(command, check=False, input=data, capture_output=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise ValueError("reading it takes too long") from None
-    if done.returncode:
-        raise ValueError("its reader breaks down on it")
-    return done.stdout
 
 
 def _told(answer: bytes) -> tuple[dict[str, Any], bytes]:

@@ -12,12 +12,17 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.data import workbook_trial
 from sfumato.data.names import checked_names, refuse_long, refuse_many
+from sfumato.data.reading_apart import answer_of
 from sfumato.data.sheet_sizes import MOST_SHEET_CELLS, ZIP, sheet_sizes
 from sfumato.data.whole_numbers import plain_types
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import extra
 from sfumato.ground.limits import most_unfolded
+
+_MEMORY = 3_000_000_000
+"""How much address space opening an old workbook may take; a larger file has a hundred times its size more."""
 
 
 def sheet_frame(data: bytes, *, sheet: str | int | None, header: bool, where: str) -> pl.DataFrame:
@@ -26,6 +31,8 @@ def sheet_frame(data: bytes, *, sheet: str | int | None, header: bool, where: st
     for name in ("fastexcel", "calamine"):  # what they would say on standard error, the refusal says
         logging.getLogger(name).setLevel(logging.CRITICAL)
     _refuse_large(data, where)
+    if not data.startswith(ZIP):
+        answer_of(workbook_trial.__file__, data, _MEMORY + 100 * len(data))
     try:
         book = module.read_excel(data)
         name = _sheet(book, sheet, where)
@@ -96,7 +103,7 @@ def _sheet(book: Any, sheet: str | int | None, where: str) -> str:
         raise DataError(f"{where}: there is no sheet {sheet!r}; its sheets are {told}")
     full = [name for name in names if book.load_sheet(name, header_row=None, n_rows=1).width]
     if len(full) > 1:
-        raise DataError(f"{where}: several sheets have cells; name one with sheet =, by name or number: {told}")
+        raise DataError(f"{where}: several sheets have cells; say which by name or number (sheet, --sheet): {told}")
     if not full:
         raise DataError(f"{where}: no sheet has cells; a header and rows were expected")
     return full[0]
