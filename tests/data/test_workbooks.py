@@ -41,7 +41,9 @@ def test_cells_keep_their_types_and_blank_names_are_filled(tmp_path):
 def test_a_sheet_is_named_or_numbered(tmp_path):
     path = kept(tmp_path, workbook(people))
     assert read(path, sheet=2).frame.equals(read(path, sheet="people").frame)
-    with pytest.raises(DataError, match=r"several sheets have cells; say which by name or number.*1 'about', 2 'people'"):
+    with pytest.raises(
+        DataError, match=r"several sheets have cells; say which by name or number.*1 'about', 2 'people'"
+    ):
         read(path)
     with pytest.raises(DataError, match="there is no sheet 'peple'; its sheets are 1 'about', 2 'people'"):
         read(path, sheet="peple")

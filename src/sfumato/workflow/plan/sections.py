@@ -108,8 +108,8 @@ class InputPlan:
             )
 
     def _in_sqlite(self, said: list[str]) -> bool:
-        """Whether one query or table of a SQLite file is asked for; the file may be named later."""
-        return said in (["table"], ["query"]) and (self.path is None or self.path.lower().endswith(SQLITE))
+        """Whether one query or table of a SQLite file is asked for."""
+        return said in (["table"], ["query"]) and (self.path or "").lower().endswith(SQLITE)
 
     def _check_place(self, said: list[str]) -> None:
         """Refuse tables without a place, places without a table, and addresses."""
