@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato import datasets, models
     from sfumato.budget.ledger import Ledger
     from sfumato.bundle.signatures import Card, Signer
+    from sfumato.engines.query_frames import read_query
     from sfumato.ground.errors import (
         BudgetError,
         BundleError,
@@ -76,6 +77,7 @@ _PLACES = {
     "frontier": "workflow.frontier.comparing",
     "profile": "workflow.profile.profiling",
     "query": "workflow.querying",
+    "read_query": "engines.query_frames",
     "release": "workflow.walk",
     "rules": "workflow.rule_mining",
     "verify": "workflow.checking",
@@ -114,6 +116,7 @@ __all__ = [
     "models",
     "profile",
     "query",
+    "read_query",
     "release",
     "rules",
     "verify",

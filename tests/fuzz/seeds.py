@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
+import pyreadstat
 
 import sfumato as sf
+from tests.data.made_workbooks import ods_row, open_document, rows
 from tests.mine.small_trees import figure_five
 
 TABLE = pl.DataFrame(
@@ -123,6 +128,30 @@ def typed(frame: pl.DataFrame, kind: str) -> bytes:
         frame.write_parquet(into)
     else:
         frame.write_ipc(into, compression="lz4" if kind == "lz4" else "uncompressed")
+    return into.getvalue()
+
+
+@cache
+def foreign(name: str) -> bytes:
+    """The table as a file of another program, by its extension."""
+    if name.endswith(".jsonl"):
+        return TABLE.write_ndjson().encode()
+    if name.endswith(".sav"):
+        with TemporaryDirectory() as folder:
+            pyreadstat.write_sav(TABLE.to_pandas(), Path(folder) / name)
+            return (Path(folder) / name).read_bytes()
+    lines = [list(row) for row in TABLE.rows()]
+    if name.endswith(".ods"):
+        return open_document("".join(ods_row(*map(str, line)) for line in (TABLE.columns, *lines)))
+    return rows(TABLE.columns, *lines)
+
+
+def zipped(parts: dict[str, bytes]) -> bytes:
+    """A zip folder of these parts."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as folder:
+        for name, part in parts.items():
+            folder.writestr(name, part)
     return into.getvalue()
 
 

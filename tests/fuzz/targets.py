@@ -8,8 +8,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import io
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,6 +125,21 @@ def _run_typed(folder: Path) -> None:
     _beside(folder)
     runs = [(lambda tree=tree: sf.release(sf.Plan.parse(tree, folder=folder))) for tree in trees]
     _either(lambda: sf.profile(path), Random(path.stat().st_size).choice(runs))
+
+
+def _foreign(draw: Random, stock: Stock) -> Files:
+    name = draw.choice(("t.xlsx", "t.ods", "t.jsonl", "t.sav"))
+    data = seeds.foreign(name)
+    if name in ("t.xlsx", "t.ods") and draw.random() < 0.8:
+        with zipfile.ZipFile(io.BytesIO(data)) as folder:
+            parts = {one: folder.read(one) for one in folder.namelist()}
+        part = draw.choice(list(parts))
+        return {name: seeds.zipped({**parts, part: changed_bytes(parts[part], draw)})}
+    return {name: changed_bytes(data, draw)}
+
+
+def _run_foreign(folder: Path) -> None:
+    sf.profile(next(folder.glob("t.*")))
 
 
 def _hierarchy(draw: Random, stock: Stock) -> Files:
@@ -259,6 +276,7 @@ TARGETS: dict[str, Target] = {
     "plan": Target(16, _plan, _run_plan),
     "table": Target(12, _table, _run_table),
     "typed": Target(12, _typed, _run_typed),
+    "foreign": Target(4, _foreign, _run_foreign),
     "hierarchy": Target(10, _hierarchy, _run_hierarchy),
     "bundle": Target(24, _bundle, _run_bundle),
     "outside": Target(4, _bundle, _run_outside),

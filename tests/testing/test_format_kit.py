@@ -17,8 +17,8 @@ PARQUET = next(one for one in FORMATS if one.name == "parquet")
 CSV = next(one for one in FORMATS if one.name == "csv")
 
 
-@pytest.mark.parametrize("name", catalog().formats)
-def test_every_format_passes(name: str):
+@pytest.mark.parametrize("name", [one.name for one in catalog().formats.values() if one.write is not None])
+def test_every_format_that_writes_passes(name: str):
     check_format(catalog().formats[name])
 
 

@@ -69,7 +69,7 @@ def refuse_foreign(folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         holds = any(one.startswith(f"{name}/") for one in known)
-        if name not in known or path.is_symlink() or not (path.is_dir() if holds else path.is_file()):
+        if not (name in known or holds) or path.is_symlink() or not (path.is_dir() if holds else path.is_file()):
             raise BundleError(
                 f"{folder} exists and is no bundle alone: {name!r} is no file of it and would be lost; move it "
                 "away, or name another folder with -o"

@@ -24,21 +24,23 @@ DIGITS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Pseudonyms:
-    """HMAC-SHA-256 under a secret key, bound to the column's name."""
+    """HMAC-SHA-256 under a secret key, bound to the column's name, or to a name that columns share."""
 
     key: bytes
     """The secret; never written anywhere."""
+    bound: str | None = None
+    """The name that columns of several tables share, so that equal values have equal pseudonyms in all of them."""
 
     @classmethod
-    def load(cls, path: Path, *, where: str) -> Pseudonyms:
+    def load(cls, path: Path, *, where: str, bound: str | None = None) -> Pseudonyms:
         """Read the key from a file."""
-        return cls(key=read_key(path, where=where))
+        return cls(key=read_key(path, where=where), bound=bound)
 
     def replace(self, cells: pl.Series) -> pl.Series:
         """The column with every distinct value replaced by its pseudonym; missing stays missing."""
         names = cells.cast(pl.String)
         distinct = names.drop_nulls().unique()
-        made = pl.Series([self._pseudonym(cells.name, name) for name in distinct], dtype=pl.String)
+        made = pl.Series([self._pseudonym(self.bound or cells.name, name) for name in distinct], dtype=pl.String)
         return names.replace_strict(distinct, made, return_dtype=pl.String, default=None).alias(cells.name)
 
     def _pseudonym(self, column: str, name: str) -> str:

@@ -29,6 +29,8 @@ def profile(
         typer.Option("--header/--no-header", help="Whether the first line names the columns; found out when absent."),
     ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
+    sheet: Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook, by name or number.")] = None,
+    codes: Annotated[bool, typer.Option("--codes", help="Show codes of SPSS and Stata, not their labels.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -43,6 +45,7 @@ def profile(
     called = None if names is None else [name.strip() for name in names.split(",")]
     options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "names": called}
     options["header"] = False if called is not None else header
+    options |= {"sheet": int(sheet) if sheet and sheet.isdecimal() else sheet, "labels": False if codes else None}
     reading = {key: value for key, value in options.items() if value is not None}
     markers = tuple(missing or ())
     found = look(data, missing=markers, reading=reading)

@@ -29,9 +29,16 @@ def release(
     escape_formulas: Escape = False,
     as_json: Json = False,
 ) -> None:
-    """Make a verified release bundle from a plan."""
+    """Make a verified release bundle from a plan; from a plan of linked tables, a folder with a bundle for each."""
+    from sfumato.workflow.linked.linked_plan import linked_tree
     from sfumato.workflow.plan.plan import Plan, with_input
 
+    if linked_tree(plan) is not None:
+        from sfumato.cli.linked_tables import released_linked
+
+        beside = {"--input": data, "--set": changes, "--inside": inside, "--escape-formulas": escape_formulas or None}
+        released_linked(plan, output, sign=sign, force=force, as_json=as_json, beside=beside)
+        return
     loaded = Plan.load(plan, [*(changes or []), *(["output.escape_formulas=true"] if escape_formulas else [])])
     if data is not None:
         loaded = with_input(loaded, data)

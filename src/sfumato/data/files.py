@@ -1,22 +1,22 @@
-"""Tables in files: CSV and TSV as text, Parquet and Arrow with their types, all of them also gzipped."""
+"""Tables in files: CSV and TSV as text, all others with their types; each also compressed."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sfumato.data.formats import FORMATS, Format
+from sfumato.data.formats import FORMATS, Format, Options
 from sfumato.data.names import checked_names
 from sfumato.data.table import Table
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import DataError, ParameterError
-from sfumato.ground.opening import GZIP, TooLarge, read_whole, unfolded
+from sfumato.ground.opening import TooLarge, read_whole
+from sfumato.ground.packed import BROKEN, PACKED, NoReader, is_packed, unpacked
 
 
 def read(
@@ -29,24 +29,30 @@ def read(
     names: Sequence[str] | None = None,
     missing: Sequence[str] = (),
     trim: bool = False,
+    sheet: str | int | None = None,
+    labels: bool = True,
     format: str | None = None,  # noqa: A002  the word every reader of tables uses
     formats: Iterable[Format] = FORMATS,
 ) -> Table:
-    """The table in a file. Cells of CSV and TSV stay text as written; Parquet and Arrow keep their types.
+    """The table in a file. Cells of CSV and TSV stay text as written; those of all other formats keep their types.
 
     Without ``delimiter`` it is told from the head of the file. ``names`` replaces the header, or names the
     columns of a file that has none (``header=False``). ``missing`` lists the texts that mean no value: the
-    cells keep them. ``trim`` drops blanks around names and cells. ``format`` is told from the extension;
+    cells keep them. ``trim`` drops blanks around names and cells. ``sheet`` is that of a workbook, by name or number;
+    with ``labels``, columns of SPSS and Stata show the labels of their codes. ``format`` is told from the extension;
     ``formats`` are those that can be named.
     """
-    where, kind = os.fspath(path), _format(path, format, formats)
+    where, kind = os.fspath(path), format_of(path, format, formats)
     marks, codec = _missing(missing), _codec(encoding)
     options: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "encoding": codec, "header": header}
     options |= {"where": where, "names": names, "trim": trim}
+    typed = {"sheet": sheet, "labels": labels}
+    if sheet is not None and kind.name != "excel":
+        raise DataError(f"{where}: only workbooks have sheets, and this is {kind.name}; leave sheet out")
     frame = None if kind.large is None else kind.large(Path(path), options)
     if frame is None:
         data = content(Path(path), where=where)
-        frame = kind.read(data, options) if kind.text else typed_frame(data, kind, names=names, trim=trim, where=where)
+        frame = kind.read(data, options) if kind.text else typed_frame(data, kind, {**options, **typed})
     if not frame.height:
         raise DataError(f"{where}: the file has a header (columns: {frame.width}) but no rows; at least one is needed")
     return Table(frame=frame, source=Path(path).name, missing=marks)
@@ -79,7 +85,7 @@ def rendered(
     format: str | None = None,  # noqa: A002  as in read
 ) -> bytes:
     """The bytes that ``write`` puts into a file of this name."""
-    where, kind = os.fspath(path), _format(path, format, FORMATS)
+    where, kind = os.fspath(path), format_of(path, format, FORMATS)
     if kind.write is None:
         raise DataError(f"{where}: tables of format {kind.name} can be read, not written")
     try:
@@ -89,7 +95,7 @@ def rendered(
     return gzip.compress(data, compresslevel=6, mtime=0) if where.lower().endswith(".gz") else data
 
 
-def _format(path: str | os.PathLike[str], named: str | None, formats: Iterable[Format]) -> Format:
+def format_of(path: str | os.PathLike[str], named: str | None, formats: Iterable[Format]) -> Format:
     """The format that was named, or the one of the extension."""
     known = {one.name: one for one in formats}
     if named is not None:
@@ -97,11 +103,11 @@ def _format(path: str | os.PathLike[str], named: str | None, formats: Iterable[F
         return known[named]
     by_end = {end: one for one in known.values() for end in one.extensions}
     ends = [end.lower() for end in Path(path).suffixes]
-    end = next((end for end in reversed(ends) if end != ".gz"), "")
+    end = next((end for end in reversed(ends) if end not in PACKED), "")
     if end not in by_end:
         raise DataError(
             f"{os.fspath(path)}: the extension {end or 'none'} is not known; known are "
-            f"{', '.join(by_end)} (also with .gz), or say format={' | '.join(map(repr, known))}"
+            f"{', '.join(by_end)} (also with {', '.join(PACKED)}), or say format={' | '.join(map(repr, known))}"
         )
     return by_end[end]
 
@@ -130,26 +136,30 @@ def content(file: Path, *, where: str, empty: bool = False) -> bytes:
         raise DataError(f"{where}: there is no such file; check the name and the folder {file.parent}") from None
     except OSError as fault:
         raise DataError(f"{where}: cannot be read: {fault.strerror}; name a regular file that can be") from None
-    if data.startswith(GZIP) or (data and file.suffix.lower() == ".gz"):
-        data = _unzipped(data, where=where)
+    if is_packed(data, file.suffix):
+        data = _unpacked(data, file.suffix, where=where)
     if not data and not empty:
         raise DataError(f"{where}: the file is empty; a header and rows were expected")
     return data
 
 
-def _unzipped(data: bytes, *, where: str) -> bytes:
+def _unpacked(data: bytes, end: str, *, where: str) -> bytes:
     try:
-        return unfolded(data)
+        return unpacked(data, end)
+    except NoReader as fault:
+        raise DataError(f"{where}: {fault.strerror}") from None
     except TooLarge as fault:
         raise DataError(f"{where}: {fault.strerror}; fetch it from whom you know, and decompress it first") from None
-    except (EOFError, zlib.error) as fault:
-        raise DataError(f"{where}: is not a complete gzip file ({fault}); fetch or compress it again") from None
+    except BROKEN as fault:
+        kind = {".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}.get(end.lower(), "gzip")
+        raise DataError(f"{where}: is not a complete {kind} file ({fault}); fetch or compress it again") from None
 
 
-def typed_frame(data: bytes, kind: Format, *, names: Sequence[str] | None, trim: bool, where: str) -> pl.DataFrame:
-    """The frame in a file whose cells have types."""
+def typed_frame(data: bytes, kind: Format, options: Options) -> pl.DataFrame:
+    """The frame in a file whose cells have types; ``options`` are those of ``read``."""
+    where, names, trim = options["where"], options.get("names"), options.get("trim", False)
     try:
-        frame = kind.read(data, {"where": where})
+        frame = kind.read(data, options)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as fault:
         raise DataError(
             f"{where}: is not a valid {kind.name} file ({_first_line(fault)}); write it again, or say its format="

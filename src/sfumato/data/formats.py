@@ -12,14 +12,18 @@ import polars as pl
 
 from sfumato.data.arrow_sizes import arrow_sizes
 from sfumato.data.csv_files import parse_csv, render_csv
+from sfumato.data.json_lines import json_frame
 from sfumato.data.large_csv import packed_csv
 from sfumato.data.names import refuse_long, refuse_many
 from sfumato.data.parquet_sizes import Sizes, parquet_sizes
+from sfumato.data.survey_files import survey_frame
+from sfumato.data.workbooks import sheet_frame
 from sfumato.ground.errors import DataError
 from sfumato.ground.limits import CELLS_TO_A_BYTE, MOST_CELLS, most_unfolded
 
 Options = Mapping[str, Any]
-"""How text is read: delimiter, quote, encoding, header, names, trim; and ``where``, for messages."""
+"""How text is read: delimiter, quote, encoding, header, names, trim; ``where``, for messages. Formats with types
+are also told the ``sheet`` of a workbook, and ``labels``, whether they stand in place of codes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,18 @@ def _large(delimiter: str | None) -> Callable[[Path, Options], pl.DataFrame | No
         return packed_csv(path, **{**options, "delimiter": options["delimiter"] or delimiter})
 
     return read
+
+
+def _survey(reader: str) -> Callable[[bytes, Options], pl.DataFrame]:
+    def read(data: bytes, options: Options) -> pl.DataFrame:
+        return survey_frame(data, reader=reader, labels=options.get("labels", True), where=options["where"])
+
+    return read
+
+
+def _workbook(data: bytes, options: Options) -> pl.DataFrame:
+    header = options.get("header", True)
+    return sheet_frame(data, sheet=options.get("sheet"), header=header, where=options["where"])
 
 
 def parquet_frame(data: bytes, *, where: str = "the file") -> pl.DataFrame:
@@ -135,5 +151,15 @@ FORMATS = (
         read=lambda data, options: arrow_frame(data, where=options["where"]),
         write=_arrow,
     ),
+    Format(
+        name="json-lines",
+        extensions=(".jsonl", ".ndjson"),
+        read=lambda data, options: json_frame(data, where=options["where"]),
+    ),
+    Format(name="excel", extensions=(".xlsx", ".xlsm", ".xls", ".ods"), read=_workbook),
+    Format(name="spss", extensions=(".sav", ".zsav"), read=_survey("read_sav")),
+    Format(name="stata", extensions=(".dta",), read=_survey("read_dta")),
+    Format(name="sas", extensions=(".sas7bdat",), read=_survey("read_sas7bdat")),
+    Format(name="xport", extensions=(".xpt",), read=_survey("read_xport")),
 )
 """The formats that come with the package."""

@@ -47,7 +47,30 @@ def to_native(frame: pl.DataFrame, like: object) -> object:
     known = _known(like)
     if isinstance(known, nw.LazyFrame):
         return nw.from_native(frame).lazy(known.implementation).to_native()
-    return nw.from_arrow(frame, backend=known.implementation).to_native()
+    made = nw.from_arrow(frame, backend=known.implementation).to_native()
+    return _typed_like(made, like) if known.implementation.is_pandas() else made
+
+
+def _typed_like(made: Any, like: Any) -> Any:
+    """A pandas frame whose columns have the types of those that came in, where their values still fit them.
+
+    So a null is the null of its column's type: ``pd.NA`` in extension types, ``NaT``, ``NaN`` or ``None`` in others.
+    """
+    for name in made.columns:
+        before, now = like.dtypes.get(name), made.dtypes[name]
+        objects = now.kind == "O" and str(before) in ("string", "category", "boolean")
+        numbers = now.kind in "iufb" and getattr(before, "na_value", None) is not None and before.kind in "iufb"
+        if before is not None and before != now and (objects or numbers):
+            made[name] = _fitted(made[name], str(before))
+    return made
+
+
+def _fitted(cells: Any, kind: str) -> Any:
+    """The cells as this type; as they are where a value does not fit it."""
+    try:
+        return cells.astype(kind)
+    except (TypeError, ValueError):
+        return cells
 
 
 def _known(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:

@@ -19,6 +19,7 @@ from sfumato.data.csv_shape import Dialect, first_record, refuse_undivided, snif
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.ground.limits import MOST_FIELD
 from sfumato.ground.opening import GZIP, opened
+from sfumato.ground.packed import PACKED
 
 LARGE = 2**25
 """Files of fewer bytes are read as a whole."""
@@ -43,7 +44,7 @@ def packed_csv(
 
     Claim: the texts are those that ``parse_csv`` gives.
     """
-    if encoding.lower() not in ("utf-8", "utf8") or path.suffix.lower() == ".gz":
+    if encoding.lower() not in ("utf-8", "utf8") or path.suffix.lower() in PACKED:
         return None
     try:
         if os.path.getsize(path) < LARGE:

@@ -12,8 +12,9 @@ from sfumato.describe.domains import Categories, ObservedDomain
 from sfumato.describe.hierarchy import TOP, Hierarchy, chain
 from sfumato.describe.taxonomy import Taxonomy, Trunk, taxonomy
 from sfumato.ground.errors import HierarchyError
-from sfumato.ground.limits import MOST_DEPTH
-from sfumato.ground.opening import read_text
+from sfumato.ground.limits import MOST_DEPTH, MOST_TEXT
+from sfumato.ground.opening import read_whole
+from sfumato.ground.packed import BROKEN, PACKED, is_packed, unpacked
 from sfumato.ground.strict_json import read_json
 from sfumato.ground.strict_toml import read_toml
 
@@ -103,20 +104,25 @@ class Paths:
 
 
 def hierarchy_text(path: Path) -> str:
-    """The text of a hierarchy file, or a refusal."""
+    """The text of a hierarchy file, compressed or not, or a refusal."""
     try:
-        return read_text(path, encoding="utf-8-sig")
+        data = read_whole(path, most=MOST_TEXT)
+        data = unpacked(data, path.suffix) if is_packed(data, path.suffix) else data
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise HierarchyError(f"hierarchy file {path} does not exist") from None
     except OSError as error:
         raise HierarchyError(f"hierarchy file {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise HierarchyError(f"hierarchy file {path} cannot be read as UTF-8 text: {error}") from error
+    except BROKEN as error:
+        raise HierarchyError(f"hierarchy file {path} is not whole ({error}); compress it again") from None
 
 
 def read_hierarchy(path: Path) -> Paths:
     """A hierarchy from a file: ``.json`` and ``.toml`` hold a nested tree, anything else one line per leaf."""
     text = hierarchy_text(path)
+    path = path.with_suffix("") if path.suffix.lower() in PACKED else path
     if path.suffix == ".json":
         return tree_paths(_parsed(path, text, read_json), source=path.name)
     if path.suffix == ".toml":

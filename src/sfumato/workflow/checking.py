@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundle.linked_manifest import is_linked
 from sfumato.bundle.manifest import load
 from sfumato.bundle.signatures import Card
 from sfumato.bundle.staging import MANIFEST
@@ -28,7 +29,8 @@ def verify(
 ) -> Verification:
     """Re-read a bundle's files, check every claim and make the report again; a broken plugin is no fault of a bundle.
 
-    ``signer`` is the card of whoever must have signed the bundle. A folder of batches is verified with all of them.
+    ``signer`` is the card of whoever must have signed the bundle. A folder of batches is verified with all of them,
+    and so is one of linked tables.
     ``rules`` is the file of the rules that a sanitized
     release hides: the commitments are opened, and the rules are looked for in the written records.
     """
@@ -39,6 +41,10 @@ def verify(
         if rules is not None:
             raise BundleError(f"{folder}: the batches of a stream hide no rules; leave --rules out")
         return verify_stream(Path(folder), lambda batch: _verified(batch, _page, card))
+    if is_linked(Path(folder) / MANIFEST):
+        from sfumato.verification.linked_checks import verify_linked
+
+        return verify_linked(Path(folder), lambda bundle: _verified(bundle, _page, card), catalog().model)
     found = _verified(Path(folder), _page, card)
     return found if rules is None else _opened(Path(folder), found, Path(rules))
 

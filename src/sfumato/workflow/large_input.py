@@ -7,6 +7,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from sfumato.ground.packed import PACKED
 from sfumato.workflow.plan.plan import Plan
 
 SHARE = 0.1
@@ -19,7 +20,8 @@ _READ = (".parquet", ".pq", ".csv", ".tsv")
 def too_large(plan: Plan, memory: int | None = None) -> str | None:
     """Why the plan's input goes to DuckDB, for the steward; None where it is read into memory."""
     said = plan.input
-    if said.path is None or said.engine is not None or said.unit is not None or said.population is not None:
+    beside = (said.engine, said.unit, said.population, said.weight, said.query, said.table, said.sheet)
+    if said.path is None or any(one is not None for one in beside):
         return None
     if any(column.format or column.shift for column in plan.columns.values()):
         return None
@@ -28,7 +30,7 @@ def too_large(plan: Plan, memory: int | None = None) -> str | None:
     path = plan.folder / said.path
     if path.is_file():
         size, most = path.stat().st_size, (memory or _memory()) * SHARE
-        known = any(end.lower() in _READ for end in path.suffixes[-2:])
+        known = any(end.lower() in _READ for end in path.suffixes[-2:]) and path.suffix.lower() not in PACKED[1:]
         if size <= most or not known or find_spec("duckdb") is None:
             return None
         return _told(plan, f"{said.path} has {size / 1e6:,.0f} MB, more than {SHARE:.0%} of the memory")

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.bundle.published import MARKERS
-from sfumato.data.files import content, read, typed_frame
-from sfumato.data.formats import FORMATS
+from sfumato.data.files import content, format_of, read, typed_frame
 from sfumato.data.frames import from_frame
 from sfumato.data.table import TEXTS, Table
 from sfumato.describe.hierarchy import TOP
@@ -24,6 +23,7 @@ from sfumato.group.people import told_apart
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.dating import planned_dates
 from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.plan.sections import SQLITE
 
 
 def read_file(path: str | Path, **options: Any) -> Table:
@@ -47,6 +47,8 @@ def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
     if path is None:
         raise PlanError("input.path is missing; name the data file in the plan or with --input")
     source = plan.input
+    if path.lower().endswith(SQLITE):
+        return _without_nan(_in_sqlite(plan, plan.folder / path))
     found = read_file(
         plan.folder / path,
         delimiter=source.delimiter,
@@ -56,8 +58,21 @@ def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
         names=source.names or None,
         missing=source.missing,
         trim=source.trim,
+        sheet=source.sheet,
+        labels=source.labels,
     )
     return _without_nan(found)
+
+
+def _in_sqlite(plan: Plan, path: Path) -> Table:
+    """The rows of a query or a table in a SQLite file."""
+    from sfumato.engines.query_frames import sqlite_frame
+
+    said = plan.input
+    if said.query is None and said.table is None:
+        raise PlanError('input.query or input.table is missing: a SQLite file has many tables; for example table = "t"')
+    frame = sqlite_frame(path, query=said.query, table=said.table)
+    return Table(frame=frame, source=path.name, missing=said.missing)
 
 
 def whole_file(path: str | Path) -> Table:
@@ -91,14 +106,19 @@ def _read(plan: Plan) -> Table:
 _NO_ROWS = ("but no rows", "the file is empty", "only blank lines")
 """What the reader says of a table without rows; the last two only where a file needs no header."""
 
+_MARKS = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+"""How files of two formats begin, whatever they are called."""
+
 
 def _header(plan: Plan, path: Path) -> pl.DataFrame:
     """No rows, under the names of the file, or of the plan where a file without rows has none."""
     source = plan.input
     data = content(path, where=str(path), empty=True)
-    if data.startswith((b"PAR1", b"ARROW1")):
-        kind = next(one for one in FORMATS if one.name == ("parquet" if data.startswith(b"PAR1") else "arrow"))
-        return typed_frame(data, kind, names=source.names or None, trim=source.trim, where=str(path))
+    named = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None)
+    kind = format_of(path, named, catalog().formats.values())
+    if not kind.text:
+        options = {"where": str(path), "names": source.names or None, "trim": source.trim, "sheet": source.sheet}
+        return typed_frame(data, kind, {**options, "header": source.header, "labels": source.labels})
     names: Sequence[str] = source.names
     if not names and source.header:
         first = read_file(

@@ -56,7 +56,16 @@ class Release:
     @property
     def frame(self) -> object:
         """The released rows as the same kind of frame that came in."""
-        return self.rows if self.like is None else to_native(self.rows, self.like)
+        return self.rows if self.like is None else to_native(self._with_nulls(), self.like)
+
+    def _with_nulls(self) -> pl.DataFrame:
+        """The released rows with nulls for missing values, where nulls came in and only files need a text for them."""
+        published = getattr(self, "published", None)
+        if published is None or self.plan.input.missing or not published.missing:
+            return self.rows
+        texts = [self.rows[name] for name in self.rows.columns if self.rows[name].dtype in (pl.String, pl.Categorical)]
+        mark = published.missing[0]
+        return self.rows.with_columns(one.cast(pl.String).replace(mark, None).cast(one.dtype) for one in texts)
 
     @property
     def marks(self) -> list[str]:

@@ -6,7 +6,7 @@ differential privacy, the kind of release knows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,13 @@ def release(
     work: Work | None = None,
     population: object = None,
     quasi: Sequence[str] | None = None,
+    search: Callable[[Asked, Any, Work], Any] | None = None,
     **said: Any,
 ) -> Release:
     """Make a release of a frame, or of the file that the plan names; it is judged and attacked, and not yet written.
 
     Without a plan, ``release(frame, quasi=[...], models=[...])`` describes one: see ``Plan.of_frame`` for what else can
-    be said.
+    be said. ``search`` takes the place of the plan's algorithm, where several tables are searched together.
     """
     if not isinstance(plan, Plan):
         if quasi is None:
@@ -61,7 +62,7 @@ def release(
         prepared = kind.prepare(asked, rows)
     for note in kind.notes(prepared):
         work.notice(note)
-    found = kind.search(asked, prepared, work)
+    found = (search or kind.search)(asked, prepared, work)
     work.advance("search", 1, 1)
     with work.stage("recode"):
         recoded = kind.recode(asked, found)
@@ -114,8 +115,9 @@ def dimensions(plan: Plan, frame: object = None, *, order: Any = "greedy", work:
 
 def _keys(plan: Plan) -> dict[str, Pseudonyms]:
     """The keys of all pseudonymized columns, read before any work is done."""
-    return {
-        name: Pseudonyms.load(plan.folder / column.pseudonym["key_file"], where=f"columns.{name}.pseudonym.key_file")
-        for name, column in plan.columns.items()
-        if column.pseudonym is not None
-    }
+    found = {}
+    for name, column in plan.columns.items():
+        if column.pseudonym is not None:
+            said, where = column.pseudonym, f"columns.{name}.pseudonym.key_file"
+            found[name] = Pseudonyms.load(plan.folder / said["key_file"], where=where, bound=said.get("name"))
+    return found

@@ -22,6 +22,7 @@ def summary(facts: ReportFacts) -> str:
         _people(facts),
         _smallest(facts),
         *_risks(facts.risk_before, facts.risk_after, facts.noun),
+        *_sample(facts),
         *(_loss(one) for one in facts.utility if one.chosen),
         _columns(facts),
         f"Found by {facts.algorithm}. {searched(facts)}",
@@ -72,6 +73,19 @@ def _risks(before: Risk | None, after: Risk, noun: str) -> list[str]:
     return [
         f"Highest chance to pick a person's row: {was[0]}{odds(after.prosecutor)} after.",
         f"{noun.capitalize()} matched rightly on average: {was[1]}{share(after.marketer)} after.",
+    ]
+
+
+def _sample(facts: ReportFacts) -> list[str]:
+    """What weights tell, where there are any; for the steward alone."""
+    if facts.sample is None:
+        return []
+    one, shown = facts.sample, "published as it is" if facts.sample.published else "not published"
+    return [
+        f"Individual risk by the weights in {one.column} ({shown}), at most: {share(one.before.individual)} before, "
+        f"{share(one.after.individual)} after; rows found again on average: {share(one.before.share)} before, "
+        f"{share(one.after.share)} after.",
+        f"Loss with rows counted by weight: {number(one.loss)}.",
     ]
 
 

@@ -11,6 +11,7 @@ from sfumato.attacks.identity.risk import Risk
 from sfumato.group.near_unique import NearUnique
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.table.sample_facts import SampleFacts
 from sfumato.utility.classification import Errors
 
 
@@ -152,5 +153,7 @@ class ReportFacts:
     """What the attacks found."""
     skipped_attacks: Mapping[str, str] = field(default_factory=dict)
     """The attacks that could not be made, with the reason."""
+    sample: SampleFacts | None = None
+    """Where rows have sampling weights: what these tell; in an inside report only."""
     session: Mapping[str, Any] | None = None
     """Where several parties made it: who they are, what each learnt, and what the party of this copy sent."""

@@ -272,6 +272,7 @@ def _pseudonym(keys: Keys, role: Role) -> Tree | None:
             'and find everyone again. Use { key_file = "secret.key" }'
         )
     inner = Keys.of(value, keys.at("pseudonym"))
-    inner.only("key_file")
+    inner.only("key_file", "name")
     inner.required_text("key_file")
+    inner.text("name")
     return inner.table

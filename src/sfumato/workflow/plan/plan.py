@@ -97,6 +97,8 @@ class Plan:
         kind = kind_of(self)
         if self.format == "parts" and kind.name != "table":
             raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
+        if self.input.weight is not None:
+            _refuse_weight(self, kind.name)
         kind.check(self)
 
     def __repr__(self) -> str:
@@ -218,6 +220,18 @@ class Plan:
             **({} if self.collection is None else {"collection": self.collection.public()}),
             **({} if self.tree is None else {"tree": self.tree.public()}),
         }
+
+
+def _refuse_weight(plan: Plan, kind: str) -> None:
+    """Refuse weights where nothing reads them, and a column of weights that is protected or hidden as another one."""
+    if kind != "table":
+        raise PlanError(f"input.weight is for releases of tables by groups; this one is {kind}")
+    column = plan.columns.get(str(plan.input.weight))
+    if column is not None and column.role not in (Role.KEEP, Role.DROP):
+        raise PlanError(
+            f"input.weight: {plan.input.weight!r} has role = '{column.role}'; weights are published as they are "
+            "('keep') or not at all ('drop')"
+        )
 
 
 def _audit(tree: Tree) -> AuditPlan | None:

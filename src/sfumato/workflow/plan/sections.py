@@ -15,6 +15,8 @@ Tree = Mapping[str, Any]
 ENGINES = ("duckdb", "postgresql", "spark")
 """The programs that rows can stay in."""
 Engine = Literal["duckdb", "postgresql", "spark"]
+SQLITE = (".sqlite", ".sqlite3", ".db")
+"""The ends of names of SQLite files."""
 _SECRET = ("password", "passwd", "user", "token", "dsn", "uri", "url")
 _ONLY = {"database": ("duckdb",), "memory": ("duckdb",), "connection": ("postgresql", "spark")}
 """The keys that not every engine has."""
@@ -33,9 +35,9 @@ class InputPlan:
     database: str | None = None
     """The engine's own file, which has the table."""
     table: str | None = None
-    """The table in the database."""
+    """The table in the database, or in a SQLite file."""
     query: str | None = None
-    """A SELECT that gives the rows, in place of a table."""
+    """A SELECT that gives the rows, in place of a table; of an engine, or of a SQLite file as ``path``."""
     memory: str | None = None
     """The most memory that the engine takes, such as 4GB; it goes on on disk. When absent, what the engine chooses."""
     delimiter: str | None = None
@@ -50,6 +52,10 @@ class InputPlan:
     """The columns' names where the file has none, or instead of its own."""
     trim: bool = False
     """Whether blanks around cells are cut."""
+    sheet: str | int | None = None
+    """The sheet of a workbook, by its name or its number from 1 on; without one, the only sheet that has cells."""
+    labels: bool = True
+    """Whether columns of SPSS and Stata show the labels of their codes, where every code has one of its own."""
     missing: tuple[str, ...] = ()
     """The texts that mean a missing value."""
     on_missing: Literal["keep", "drop"] = "keep"
@@ -58,6 +64,8 @@ class InputPlan:
     """The file of the population that the table is a part of, for delta-presence and k-map."""
     unit: str | None = None
     """The column that tells people apart, where one person can have several rows: people are counted, not rows."""
+    weight: str | None = None
+    """The column of sampling weights: for how many people of the population a row stands. Models still count rows."""
     rows_per_unit: int = 1
     """Under differential privacy, the most rows that one person contributes; the others are left out at random."""
 
@@ -67,14 +75,24 @@ class InputPlan:
             raise PlanError(f"input.rows_per_unit must be at least 1, not {self.rows_per_unit}")
         if self.rows_per_unit > 1 and self.unit is None:
             raise PlanError("input.rows_per_unit goes with input.unit, the column that tells people apart")
+        if self.weight is not None:
+            beside = next((k for k in ("unit", "population", "engine") if getattr(self, k) is not None), None)
+            if beside is not None:
+                raise PlanError(
+                    f"input.weight does not go with input.{beside}: the population behind rows is estimated from their "
+                    "weights; keep one of them"
+                )
         self._check_engine()
 
     def _check_engine(self) -> None:
         """Refuse what an engine cannot be asked, and what only an engine can be."""
         said = [key for key in (*_ONLY, "table", "query") if getattr(self, key) is not None]
         if self.engine is None:
-            if said:
-                raise PlanError(f'input.{said[0]} goes with input.engine, for example engine = "duckdb"')
+            if said and not self._in_sqlite(said):
+                raise PlanError(
+                    f'input.{said[0]} goes with input.engine, for example engine = "duckdb", or with a SQLite file as '
+                    "input.path (table or query)"
+                )
             return
         places = [key for key in ("path", "table", "query") if getattr(self, key) is not None]
         if len(places) > 1:
@@ -89,6 +107,10 @@ class InputPlan:
             raise PlanError(
                 f"input.encoding: {self.engine} reads UTF-8 only; write the file so, or leave input.engine out"
             )
+
+    def _in_sqlite(self, said: list[str]) -> bool:
+        """Whether one query or table of a SQLite file is asked for."""
+        return said in (["table"], ["query"]) and (self.path or "").lower().endswith(SQLITE)
 
     def _check_place(self, said: list[str]) -> None:
         """Refuse tables without a place, places without a table, and addresses."""
@@ -118,8 +140,8 @@ class InputPlan:
                 raise PlanError(f"{keys.at(key)}: a plan holds no passwords and no addresses; it is read by many")
         keys.only(
             "path", "engine", "connection", "database", "table", "query", "memory", "delimiter", "quote",
-            "encoding", "header", "names", "trim", "missing", "on_missing", "population",
-            "unit", "rows_per_unit",
+            "encoding", "header", "names", "trim", "sheet", "labels", "missing", "on_missing", "population",
+            "unit", "weight", "rows_per_unit",
         )  # fmt: skip
         return cls(
             path=keys.text("path"),
@@ -135,12 +157,20 @@ class InputPlan:
             header=keys.flag("header", default=True),
             names=keys.texts("names"),
             trim=keys.flag("trim", default=False),
+            sheet=_sheet(keys),
+            labels=keys.flag("labels", default=True),
             missing=keys.texts("missing"),
             on_missing=cast("Any", keys.one_of("on_missing", ("keep", "drop"), "keep")),
             population=keys.text("population"),
             unit=keys.text("unit"),
+            weight=keys.text("weight"),
             rows_per_unit=1 if "rows_per_unit" not in keys.table else keys.whole("rows_per_unit") or 0,
         )
+
+
+def _sheet(keys: Keys) -> str | int | None:
+    """The sheet, by name or number."""
+    return keys.whole("sheet") if isinstance(keys.table.get("sheet"), int) else keys.text("sheet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,7 @@ def exact_facts(made: TableRelease) -> ReportFacts:
         searches=_searches(made),
         findings=made.audit.findings,
         skipped_attacks=made.audit.skipped,
+        sample=made.sample,
     )
 
 
@@ -116,4 +117,14 @@ def figures(made: TableRelease) -> dict[str, Any]:
         "why": made.why,
         "alternatives": plain([one.to_json() for one in made.beside]),
         "near_unique": [one.to_json() for one in made.near_unique],
+        **_sample(made),
     }
+
+
+def _sample(made: TableRelease) -> dict[str, Any]:
+    """What weights tell, where there are any."""
+    if made.sample is None:
+        return {}
+    from sfumato.workflow.kinds.table.sample_figures import told
+
+    return {"sample": plain(told(made.sample))}

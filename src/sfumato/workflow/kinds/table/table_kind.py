@@ -11,7 +11,7 @@ from sfumato.verification.checks import Check, Remark
 from sfumato.verification.table_checks import table_checks
 from sfumato.workflow.apply.applying import apply_rules
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.kind import Kind, Manifest
+from sfumato.workflow.kinds.kind import Asked, Kind, Manifest
 from sfumato.workflow.kinds.table import (
     table_attack,
     table_content,
@@ -43,6 +43,16 @@ def _dimensions(*asked: Any, **said: Any) -> Any:
     return study_dimensions(*asked, **said)
 
 
+def _prepare(asked: Asked, rows: Any) -> Prepared:
+    """The table, counted; weights that are none are refused before anything is searched."""
+    found = prepare(asked.plan, rows[0], rows[1], catalog())
+    if asked.plan.input.weight is not None:
+        from sfumato.workflow.kinds.table.sample_figures import local_rows, row_weights
+
+        row_weights(local_rows(found.source), asked.plan.input.weight)
+    return found
+
+
 def _notes(prepared: Prepared) -> list[str]:
     note = getattr(prepared.source, "note", "")
     return [*([note] if note else []), *(one.told for one in foreseen(prepared))]
@@ -61,7 +71,7 @@ KIND = Kind(
     check=table_plan.check,
     begin=table_stages.begin,
     read=table_stages.read,
-    prepare=lambda asked, rows: prepare(asked.plan, rows[0], rows[1], catalog()),
+    prepare=_prepare,
     notes=_notes,
     search=table_search.search,
     recode=table_stages.recode,

@@ -34,6 +34,7 @@ from sfumato.workflow.released import Release
 
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
+    from sfumato.report.table.sample_facts import SampleFacts
     from sfumato.report.table.table_facts import ReportFacts
     from sfumato.workflow.apply.applying import Applied, Outside
     from sfumato.workflow.kinds.table.other_searches import Tried
@@ -127,6 +128,15 @@ class TableRelease(Release):
     def risk(self) -> dict[str, Any]:
         """Re-identification risks of the released rows."""
         return catalog().risk(required(self.classes, self.published))
+
+    @cached_property
+    def sample(self) -> SampleFacts | None:
+        """Risks and losses by sampling weights, where the plan names a weight; the steward's to know."""
+        if self.plan.input.weight is None:
+            return None
+        from sfumato.workflow.kinds.table.sample_figures import sample_figures
+
+        return sample_figures(self)
 
     @property
     def trail(self) -> Trail | None:

@@ -1,0 +1,147 @@
+"""Verifying linked tables from their bytes: each bundle, the keys, and every table's claims on the join.
+
+On the join a person is seen with all their rows in all tables (``sfumato.group.linked_rows``). A claim of a table is
+judged again there: its rows are grouped by the joint class of their person, and people are counted, not rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.bundle.claims import Claim
+from sfumato.bundle.linked_manifest import LinkedManifest
+from sfumato.bundle.manifest import load, read_manifest, seal_holds
+from sfumato.bundle.published import Published
+from sfumato.bundle.staging import MANIFEST, sha256
+from sfumato.data.table import Kind, Table
+from sfumato.describe.roles import Role
+from sfumato.ground.errors import BundleError, DataError, PlanError
+from sfumato.group.cells import cells
+from sfumato.group.classes import Classes
+from sfumato.group.keys import distinct
+from sfumato.group.linked_rows import Codes, Link, from_leaves, joint_classes, parents, persons
+from sfumato.models.verdict import Model
+from sfumato.verification.checks import Check, Remark, Verification, same, shown
+from sfumato.verification.judging import claim
+from sfumato.verification.verifying import DATA, tables_of
+
+Build = Callable[[str, Mapping[str, Any]], Model]
+"""A model from its name and parameters."""
+JOINED = "joint class of the person"
+PERSON = "person"
+
+
+def verify_linked(folder: Path, verify: Callable[[Path], Verification], model: Build) -> Verification:
+    """Verify every bundle with ``verify``, then what is stated about all of them together."""
+    content = read_manifest(folder / MANIFEST)
+    stated = LinkedManifest.of(content, folder / MANIFEST)
+    checks = [same("seal of the manifest", seal_holds(content), True), *_files(folder, stated)]
+    found = [verify(_bundle(folder, name)) for name in stated.tables]
+    checks += [_told(one) for one in found]
+    if all(check.holds for check in checks):
+        checks += _linked(folder, stated, model)
+    remarks = [Remark(what=each.what, detail=f"{one.folder}: {each.detail}") for one in found for each in one.remarks]
+    return Verification(
+        folder=folder.name, checks=tuple(checks), remarks=tuple(remarks), claimed=all(one.claimed for one in found),
+        stated=tuple(origin for one in found for origin in one.stated), signature=found[0].signature,
+    )  # fmt: skip
+
+
+def _bundle(folder: Path, name: str) -> Path:
+    path = folder / name
+    if path.is_symlink() or not path.is_dir():
+        raise BundleError(f"{folder} is not whole: the bundle {name!r} is missing")
+    return path
+
+
+def _files(folder: Path, stated: LinkedManifest) -> Iterable[Check]:
+    """Every file has its digest, and no other file is there."""
+    here = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {MANIFEST}
+    yield same("files that do not belong here", sorted(here - {name for name, _ in stated.files}), [])
+    changed = [name for name, digest in stated.files if name not in here or sha256(folder / name) != digest]
+    yield same("files that are not as they were sealed", changed, [])
+
+
+def _told(one: Verification) -> Check:
+    wrong = [check for check in one.checks if not check.holds]
+    detail = f"{wrong[0].what}: {wrong[0].detail}" if wrong else f"all of {len(one.checks)} checks hold"
+    return Check(what=f"bundle {one.folder}", holds=not wrong, detail=detail)
+
+
+def _linked(folder: Path, stated: LinkedManifest, model: Build) -> Iterable[Check]:
+    """Keys that resolve, and claims on the join."""
+    manifests = {name: load(folder / name / MANIFEST) for name in stated.tables}
+    others = [name for name, one in manifests.items() if one["kind"] != "table" or "parts" in one["data"]]
+    yield same("tables that are not released as tables of rows", others, [])
+    if others:
+        return
+    tables = {name: tables_of(folder / name, one)[DATA] for name, one in manifests.items()}
+    published = {name: Published.from_json(one["data"]) for name, one in manifests.items()}
+    yield same("identifiers that are no keys of a link", _strange(published, stated.links), [])
+    try:
+        root, order = from_leaves(stated.tables, stated.links)
+        above = {link.table: _above(tables, link) for link in order}
+    except (DataError, PlanError) as fault:
+        yield Check(what="keys of the links", holds=False, detail=str(fault))
+        return
+    orphans = {name: int((places < 0).sum()) for name, places in above.items()}
+    yield same("rows that name no row of the table above", orphans, dict.fromkeys(orphans, 0))
+    yield same("people", tables[root].rows, stated.people)
+    if any(orphans.values()):
+        return
+    labels = {name: own_labels(tables[name], published[name].schema.quasi) for name in stated.tables}
+    joint = joint_classes(labels, above, order, counted=stated.known == "rows")
+    whose = persons(above, order, root, tables[root].rows)
+    for name, one in manifests.items():
+        kinds = {column.name: column.kind for column in published[name].columns}
+        made = [(model(each["model"], each["parameters"]), each["parameters"]) for each in one["claims"]]
+        for each in on_the_join(tables[name], kinds, made, joint[whose[name]], whose[name]):
+            told = f"required {each.sense} {shown(each.limit)}, reached {shown(each.reached)} in people on the join"
+            yield Check(what=f"{name}: {each.model} on the join", holds=each.holds, detail=told)
+
+
+def _strange(published: Mapping[str, Published], links: Sequence[Link]) -> list[str]:
+    """Published identifiers that link rows in another way than is stated; and columns of keys that are none."""
+    keys = {(link.table, link.column) for link in links} | {(link.to_table, link.to_column) for link in links}
+    named = {(name, c.name) for name, one in published.items() for c in one.columns if c.role is Role.IDENTIFIER}
+    return sorted(f"{table}.{column}" for table, column in keys ^ named)
+
+
+def _above(tables: Mapping[str, Any], link: Link) -> Codes:
+    named, keys = tables[link.table].frame[link.column], tables[link.to_table].frame[link.to_column]
+    return parents(link, named, keys)
+
+
+def own_labels(table: Table, quasi: Sequence[str]) -> Codes:
+    """The class of each row by its own labels."""
+    columns = [table.column(name, "text") for name in quasi]
+    ids, _ = distinct([one.codes for one in columns], [max(len(one.values), 1) for one in columns], table.rows)
+    return np.asarray(ids, np.int64)
+
+
+def on_the_join(
+    table: Table,
+    kinds: Mapping[str, Kind],
+    models: Sequence[tuple[Model, Mapping[str, Any]]],
+    joint: Codes,
+    person: Codes,
+) -> list[Claim]:
+    """What models of a table come to, judged by the joint classes of its rows' people; people are counted."""
+    grouped = joined_classes(table, kinds, [model for model, _ in models], joint, person)
+    return [claim(model, parameters, grouped, "value") for model, parameters in models]
+
+
+def joined_classes(
+    table: Table, kinds: Mapping[str, Kind], models: Sequence[Model], joint: Codes, person: Codes
+) -> Classes:
+    """The rows of a table by the joint class of their person, with whose rows they are."""
+    counted = list(dict.fromkeys(name for model in models for name in model.columns))
+    more = [pl.Series(JOINED, joint).cast(pl.String), pl.Series(PERSON, person).cast(pl.String)]
+    whole = Table(frame=pl.DataFrame([*(table.frame[name] for name in counted), *more]), missing=table.missing)
+    columns = [whole.column(name, kinds[name]) for name in counted]
+    return cells([whole.column(JOINED, "text")], columns, unit=whole.column(PERSON, "text")).classes

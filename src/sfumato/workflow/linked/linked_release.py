@@ -1,0 +1,161 @@
+"""Linked tables from their plan to one folder of bundles: read, searched together, released one by one, verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.bundle.linked_manifest import LinkedManifest
+from sfumato.bundle.manifest import dump
+from sfumato.bundle.signatures import Signer
+from sfumato.bundle.staging import MANIFEST, staged
+from sfumato.data.table import Kind, Table
+from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible
+from sfumato.ground.work import Work
+from sfumato.group.linked_rows import Codes, Link, parents, persons
+from sfumato.publish.lattice.checker import Checker
+from sfumato.publish.lattice.result import outcome_of
+from sfumato.verification.checks import Verification
+from sfumato.workflow.bundling import refuse_key_inside
+from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.checking import verify
+from sfumato.workflow.kinds.kind import Asked, Searched
+from sfumato.workflow.kinds.table.preparing import Prepared, prepare
+from sfumato.workflow.linked.linked_plan import LinkedPlan
+from sfumato.workflow.linked.linked_search import LinkedProblem, LinkedTable, limit_of, search_linked
+from sfumato.workflow.loading import load_table, marked
+from sfumato.workflow.plan.plan import Plan
+from sfumato.workflow.released import Release
+from sfumato.workflow.walk import release
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LinkedRelease:
+    """Tables that were released together, not yet written."""
+
+    plan: LinkedPlan
+    """The plan."""
+    tables: Mapping[str, Release]
+    """The release of each table."""
+    people: int
+    """How many people are in it."""
+    suppressed: int
+    """How many were left out of all tables."""
+    orphans: Mapping[str, int]
+    """Rows that named no row of the table above, by table, and were left out."""
+
+    def write(
+        self, folder: str | Path, *, force: bool = False, signer: Signer | None = None, work: Work | None = None
+    ) -> Verification:
+        """Write one folder with a bundle for each table: all, verified on the join from their bytes, or none."""
+        place = Path(folder)
+        for plan in self.plan.tables.values():
+            refuse_key_inside(plan, place)
+        with staged(place, force=force) as inner:
+            for name, made in self.tables.items():
+                made.write(inner / name, signer=signer, work=work)
+            (inner / MANIFEST).write_text(dump(self._manifest().sealed(inner)), encoding="utf-8")
+            found = verify(inner, signer=None if signer is None else signer.card)
+            if not found.holds:
+                wrong = next(check for check in found.checks if not check.holds)
+                raise ClaimRefuted(f"the tables were not written: {wrong.what} does not hold ({wrong.detail})")
+        return replace(found, folder=place.name)
+
+    def _manifest(self) -> LinkedManifest:
+        return LinkedManifest(
+            tables=tuple(self.tables), links=self.plan.links, known=self.plan.known, people=self.people,
+            suppressed=self.suppressed,
+        )  # fmt: skip
+
+
+def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelease:
+    """Search levels for all tables together, leave out whom they do not hide, and release every table so."""
+    work = work or Work()
+    with work.stage("read"):
+        tables = {name: marked(load_table(one, None, one.input.path), one) for name, one in plan.tables.items()}
+        tables, above, orphans = _resolved(plan, tables)
+    with work.stage("count"):
+        counted = {name: _counted(plan.tables[name], table) for name, table in tables.items()}
+    problem = LinkedProblem(
+        tables=counted, root=plan.root, order=plan.links, above=above, counted=plan.known == "rows",
+        limit=limit_of(plan.max_suppressed, tables[plan.root].rows),
+    )  # fmt: skip
+    node, out = search_linked(problem, work)
+    if out.all():
+        raise Infeasible("linked tables: nobody would be left in the release; ask for less, or for coarser hierarchies")
+    whose = persons(above, plan.links, plan.root, problem.people)
+    made: dict[str, Release] = {}
+    for name, one in plan.tables.items():
+        kept = replace(tables[name], frame=tables[name].frame.filter(pl.Series(~out[whose[name]])))
+        levels = {column: level for (table, column), level in node.items() if table == name}
+        made[name] = release(one, kept, work=work, search=at_levels(levels, name))
+    return LinkedRelease(
+        plan=plan, tables=made, people=int((~out).sum()), suppressed=int(out.sum()), orphans=orphans
+    )  # fmt: skip
+
+
+def at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:
+    """A search that looks at one node alone."""
+
+    def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
+        problem = prepared.problem
+        pairs = zip(problem.cells.quasi, problem.hierarchies, strict=True)
+        found = Checker(problem).judge(tuple(min(levels[name], h.height) for name, h in pairs))
+        if not found.feasible:
+            raise Infeasible(
+                f"tables.{table}: its requirement holds in people on the join, but not for the table's rows alone; "
+                "use a coarser hierarchy, or ask for less"
+            )
+        effort: dict[str, Any] = {"strategy": "levels of all linked tables together"}
+        outcome = outcome_of(found, proven=False, effort=effort)
+        return Searched(prepared=prepared, outcome=outcome, algorithm="greedy", why="Named in the plan.")
+
+    return search
+
+
+def _resolved(plan: LinkedPlan, tables: dict[str, Table]) -> tuple[dict[str, Table], dict[str, Codes], dict[str, int]]:
+    """The tables without rows that name nobody, and the places of the rows that theirs name."""
+    above: dict[str, Codes] = {}
+    orphans: dict[str, int] = {}
+    for link in reversed(plan.links):
+        found = _named(link, tables)
+        lost = int((found < 0).sum())
+        if lost and plan.orphans == "refuse":
+            raise DataError(
+                f"{link.told}: {lost:,} of {len(found):,} rows name no row of {link.to_table}; mend them, or leave "
+                'them out with people.orphans = "drop"'
+            )
+        if lost:
+            table = tables[link.table]
+            tables = {**tables, link.table: replace(table, frame=table.frame.filter(pl.Series(found >= 0)))}
+            orphans[link.table] = lost
+        above[link.table] = found[found >= 0]
+    return tables, above, orphans
+
+
+def _named(link: Link, tables: Mapping[str, Table]) -> Codes:
+    for table, column in ((link.table, link.column), (link.to_table, link.to_column)):
+        tables[table].require(column, where=f"links: {table}")
+    one, other = tables[link.table], tables[link.to_table]
+    named = one.frame[link.column].cast(pl.String)
+    return parents(link, named.zip_with(~one.is_missing(link.column), pl.Series([None], dtype=pl.String)),
+                   other.frame[link.to_column])  # fmt: skip
+
+
+def _counted(plan: Plan, table: Table) -> LinkedTable:
+    """A table with its hierarchies bound, as its plan says."""
+    prepared = prepare(plan, table, None, catalog())
+    names = prepared.problem.cells.quasi
+    kinds: dict[str, Kind] = {name: domain.kind for name, domain in prepared.domains.items()}
+    return LinkedTable(
+        table=table,
+        hierarchies=dict(zip(names, prepared.problem.hierarchies, strict=True)),
+        codes={name: np.asarray(table.column(name, kinds[name]).codes, np.int32) for name in names},
+        kinds=kinds,
+        models=prepared.models,
+    )
