@@ -156,6 +156,19 @@ class EngineSource(Brief):
         whole = pl.DataFrame([*rows, found["n"].cast(pl.Int64).alias(_TIMES)]).sort(*names, nulls_last=True)
         return Table(frame=whole.drop(_TIMES), source=self.source, missing=self.missing), whole[_TIMES].to_numpy()
 
+    def some_values(self, name: str, most: int) -> tuple[pl.Series, Counts]:
+        """At most so many different values of a column as they are, and the rows of each."""
+        found = self.engine.ask(sql.groups(self.base, [name], (), most))[:most]
+        return found["c0"].cast(self.dtype(name)).alias(name), found["n"].cast(pl.Int64).to_numpy()
+
+    def group_sizes(self, names: Sequence[str]) -> tuple[Counts, Counts]:
+        """The sizes of the groups of rows that are alike in some columns, and how many groups have each."""
+        found = self.engine.ask(sql.sizes(self._unmarked(names), names)).sort("n")
+        return found["n"].cast(pl.Int64).to_numpy(), found["m"].cast(pl.Int64).to_numpy()
+
+    def _unmarked(self, names: Sequence[str]) -> exp.Select:
+        return sql.unmarked(self.base, {name: self._marks(name) for name in names})
+
     def rare(self, name: str, marks: Sequence[str], k: int) -> int:
         """How many rows hold a value that fewer than k rows hold; ``marks`` are texts that are no values."""
         known = tuple(marks) if self.dtype(name) in TEXTS else ()
@@ -183,7 +196,17 @@ class EngineSource(Brief):
         if asked not in self._groups:
             found = self._grouped(*asked)
             self._groups = {asked: found.filter(found["n"] > 0)}
-        found = self._groups[asked]
+        return self._cells(self._groups[asked], quasi, counted)
+
+    def cells_within(self, quasi: Sequence[ObservedDomain], most: int) -> Classes | None:
+        """The cells of some columns; None where there are more than so many."""
+        names = [one.column for one in quasi]
+        found = self.engine.ask(sql.groups(self._unmarked(names), names, (), most))
+        return None if found.height > most else self._cells(found, quasi, ())
+
+    def _cells(
+        self, found: pl.DataFrame, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain]
+    ) -> Classes:
         codes = [self._coded(found[f"c{n}"], one) for n, one in enumerate([*quasi, *counted])]
         return cells_of(found, quasi, counted, codes)
 

@@ -124,6 +124,23 @@ def combinations(rows: exp.Query, names: Sequence[str]) -> exp.Select:
     return exp.select(_count()).from_(every.subquery(quoted("d")))
 
 
+def unmarked(rows: exp.Query, marks: Mapping[str, Sequence[str]]) -> exp.Select:
+    """Some columns of the rows, with a null for each of the texts that mean no value."""
+    read = [
+        exp.case().when(absent(name, texts), exp.null()).else_(cell(name)).as_(quoted(name)) if texts else cell(name)
+        for name, texts in marks.items()
+    ]
+    return exp.select(*read).from_(_rows(rows))
+
+
+def sizes(rows: exp.Query, names: Sequence[str]) -> exp.Select:
+    """How many groups of rows that are alike in some columns have each size: the size ``n``, and how many, ``m``."""
+    each = exp.select(_count()).from_(_rows(rows)).group_by(*map(cell, names)).subquery(quoted("d"))
+    size = exp.column(quoted("n"), table=quoted("d"))
+    many = exp.Count(this=exp.Star()).as_(quoted("m"))
+    return exp.select(size.as_(quoted("n")), many).from_(each).group_by(size.copy())
+
+
 def rare(rows: exp.Query, name: str, marks: Sequence[str], k: int) -> exp.Select:
     """How many rows hold a value that fewer than k rows hold, as ``n``; null where none does."""
     each = exp.select(_count()).from_(_rows(rows)).where(exp.not_(absent(name, marks))).group_by(cell(name))

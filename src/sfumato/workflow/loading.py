@@ -33,7 +33,7 @@ def read_file(path: str | Path, **options: Any) -> Table:
 def load_table(plan: Plan, frame: object, path: str | None) -> Table:
     """The table of a frame, or of a file that is read as the plan says."""
     if frame is not None:
-        return _without_nan(from_frame(frame, missing=plan.input.missing))
+        return without_nan(from_frame(frame, missing=plan.input.missing))
     if plan.input.engine is not None:
         raise PlanError(
             f"input.engine: rows stay in {plan.input.engine} for releases of tables by groups only; this reads single "
@@ -52,15 +52,15 @@ def load_table(plan: Plan, frame: object, path: str | None) -> Table:
         missing=source.missing,
         trim=source.trim,
     )
-    return _without_nan(found)
+    return without_nan(found)
 
 
 def whole_file(path: str | Path) -> Table:
     """The table in a file as a plan reads it that says nothing about the file."""
-    return _without_nan(read_file(path))
+    return without_nan(read_file(path))
 
 
-def _without_nan(table: Table) -> Table:
+def without_nan(table: Table) -> Table:
     """A number that is none is a missing value, and zero has no sign."""
     reals = [name for name in table.names if table.frame[name].dtype.is_float()]
     zeros = [pl.when(pl.col(n) == 0).then(pl.col(n).abs()).otherwise(pl.col(n).fill_nan(None)).alias(n) for n in reals]

@@ -19,14 +19,16 @@ PROFILED = (
 """The line that tells where limits come from."""
 
 
-def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> str:
+def draft(
+    found: Profile, *, path: str | None, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None
+) -> str:
     """A plan that ``release`` accepts as it is; read it before you use it."""
     lines = ["# Drafted by `sfumato profile`. Check every role: only you know what others can know.", "", "[input]"]
-    lines.append(f"path = {toml(path)}")
+    lines += [] if path is None else [f"path = {toml(path)}"]
     lines += [f"{key} = {toml(value)}" for key, value in (reading or {}).items() if value is not None]
     lines += [f"missing = {toml(list(missing))}"] if missing else []
     if found.unit is not None and not found.itemized:
-        lines.append(f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows")
+        lines.append(_unit(found))
     for column in found.columns:
         lines += ["", f"[columns.{_key(column.name)}]", f'role = "{column.suggestion.role}"  # {column.suggestion.why}']
         if column.near_unique is not None:
@@ -38,6 +40,13 @@ def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: 
         if read_off(column.suggestion.hierarchy):
             lines.append(PROFILED)
     return "\n".join([*lines, "", *_requirement(found), ""])
+
+
+def _unit(found: Profile) -> str:
+    """The line about people with several rows; an engine counts rows."""
+    if found.engine is not None:
+        return f"# {_one_line(str(found.unit))} repeats, and {found.engine} counts rows, not people: see input.unit"
+    return f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows"
 
 
 def _one_line(text: str) -> str:
