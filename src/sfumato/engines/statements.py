@@ -177,6 +177,18 @@ def recoded(
     return found.where(exp.not_(cell("hidden", CELLS))) if visible else found
 
 
+def coarser(rows: exp.Query, names: Sequence[str], books: Mapping[str, str]) -> exp.Select:
+    """All columns of the rows, some with labels in place of values.
+
+    ``books`` names a lent table for each of these, value ``v`` and label ``l``; a value that is not in it has no label.
+    """
+    read = [cell("l", books[name]).as_(quoted(name)) if name in books else cell(name) for name in names]
+    found = exp.select(*read).from_(_rows(rows))
+    for name, book in books.items():
+        found = found.join(_lent(book), on=cell(name).eq(cell("v", book)), join_type="left")
+    return found
+
+
 def columns(rows: exp.Query, names: Sequence[str]) -> exp.Select:
     """Some columns of all rows."""
     return exp.select(*(cell(name).as_(quoted(f"c{place}")) for place, name in enumerate(names))).from_(_rows(rows))

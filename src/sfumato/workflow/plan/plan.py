@@ -19,7 +19,7 @@ from sfumato.ground.strict_toml import read_toml
 from sfumato.utility.learners import LEARNERS
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.plan.collection_plan import CollectionPlan
-from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
+from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan, refuse_base
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
@@ -87,6 +87,8 @@ class Plan:
         kind = kind_of(self)
         if self.format == "parts" and kind.name != "table":
             raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
+        if kind.name != "table":
+            refuse_base(columns, kind.name)
         kind.check(self)
 
     def __repr__(self) -> str:
