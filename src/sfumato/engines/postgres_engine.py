@@ -25,6 +25,8 @@ from sfumato.ground.extras import extra
 DIALECT = "postgres"
 _COPY = "adbc.postgresql.use_copy"
 _WHAT = 'engine = "postgresql"'
+_JOINS = ("enable_nestloop = off", "enable_mergejoin = off", "join_collapse_limit = 1", "from_collapse_limit = 1")
+"""Every row is looked up in lent tables: by hash, and in the cells last, when all their codes are known."""
 
 
 @dataclass(slots=True, eq=False, repr=False, weakref_slot=True)
@@ -102,7 +104,8 @@ class PostgresEngine:
         _run(lender, "ROLLBACK")
         _run(lender, "BEGIN ISOLATION LEVEL REPEATABLE READ")
         _run(lender, f"SET TRANSACTION SNAPSHOT {exp.Literal.string(self.snapshot).sql(dialect=DIALECT)}")
-        _run(lender, "SET LOCAL enable_nestloop = off")  # every row is looked up in lent tables: joins by hash
+        for setting in _JOINS:
+            _run(lender, f"SET LOCAL {setting}")
         return lender
 
     def _fetch(self, statement: exp.Query, folder: Path) -> None:
