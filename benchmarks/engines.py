@@ -66,21 +66,38 @@ def generate(folder: Path, rows: int, *, seed: int = 25) -> None:
         pl.DataFrame(columns).write_parquet(folder / f"part-{place:04}.parquet")
 
 
+class Ends:
+    """When each stage ended, in processor time."""
+
+    def __init__(self) -> None:
+        """Nothing has ended yet."""
+        self.ends: dict[str, float] = {}
+
+    def advance(self, stage: str, done: int, total: int) -> None:
+        """Remember the last moment of a stage."""
+        self.ends[stage] = time.process_time()
+
+
 def released(folder: Path, engine: str) -> dict[str, Any]:
     """Make, write and verify one release in this process, and tell what that took."""
     import sfumato as sf
+    from sfumato.ground.work import Work
 
     plan = sf.Plan.parse({**PLAN, "input": WHERE.get(engine, {})}, folder=folder)
     began = time.process_time()
-    made = sf.release(plan, pl.read_parquet(folder / "rows" / "*.parquet") if engine == "memory" else None)
+    heard = Ends()
+    work = Work(progress=heard)
+    rows = pl.read_parquet(folder / "rows" / "*.parquet") if engine == "memory" else None
+    made = sf.release(plan, rows, work=work)
     spent = time.process_time() - began
-    made.write(folder / f"{engine}-bundle")
+    made.write(folder / f"{engine}-bundle", work=work)
     whole = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "engine": engine,
         "cpu until judged": round(spent, 1),
         "cpu with bundle": round(whole, 1),
+        "cpu of search": round(heard.ends["search"] - heard.ends["count"], 2),
         "peak MB": round(peak),
         "rows": made.height,
         "digest": digest(folder / f"{engine}-bundle"),

@@ -194,6 +194,22 @@ def columns(rows: exp.Query, names: Sequence[str]) -> exp.Select:
     return exp.select(*(cell(name).as_(quoted(f"c{place}")) for place, name in enumerate(names))).from_(_rows(rows))
 
 
+def uneven(rows: exp.Query, others: exp.Query, names: Sequence[str], missing: str) -> exp.Select:
+    """How many different rows, as texts, two tables with the same columns do not have equally often, as ``n``."""
+    both = exp.union(*(_weighed(one, names, missing, sign) for one, sign in ((rows, 1), (others, -1))), distinct=False)
+    keys = [cell(f"c{place}", "b") for place, _ in enumerate(names)]
+    much = exp.Sum(this=cell("w", "b")).as_(quoted("w"))
+    each = exp.select(much).from_(both.subquery(quoted("b"))).group_by(*keys)
+    apart = exp.column(quoted("w"), table=quoted("d")).neq(exp.Literal.number(0))
+    return exp.select(_count()).from_(each.subquery(quoted("d"))).where(apart)
+
+
+def _weighed(rows: exp.Query, names: Sequence[str], missing: str, sign: int) -> exp.Select:
+    texts = [exp.func("COALESCE", exp.cast(cell(name), "text"), text(missing)) for name in names]
+    shown = [one.as_(quoted(f"c{place}")) for place, one in enumerate(texts)]
+    return exp.select(*shown, exp.convert(sign).as_(quoted("w"))).from_(_rows(rows))
+
+
 def lent(table: str) -> str:
     """What a lent table is called in the engine."""
     return f"sfumato_lent_{table}"
