@@ -12,6 +12,13 @@ import pytest
 from tests.engines.private_postgres import lacking, started
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests that may ask Spark run in one process, so that one Java is started."""
+    for item in items:
+        if any("spark" in str(one) for one in (item.name, *getattr(item, "fixturenames", ()))):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a PostgreSQL that only this test run knows; it listens to no network."""
