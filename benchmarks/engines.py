@@ -1,6 +1,9 @@
 """One table, released in parts by every engine that is there: CPU, peak memory, and the same rows.
 
     python benchmarks/engines.py [ENGINE ...] [ROWS ...]
+    python benchmarks/engines.py --draw FILE
+
+The second draws how cost grows with rows in DuckDB, from the lines that the first printed into a file.
 
 CPU and memory are those of sfumato's process, of Spark's Java and of the server of PostgreSQL together; the server is a
 private one in a temporary folder. Each release is a process of its own. Rows are drawn block by block, so that making
@@ -9,6 +12,7 @@ them takes no memory.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -186,8 +190,34 @@ def child(folder: str, engine: str) -> None:
     print(json.dumps(released(Path(folder), engine)))
 
 
+def picture(lines: list[str]) -> None:
+    """Draw processor time and memory by rows: of the whole, and of the search, which sees cells and no rows."""
+    from pictures import Panel, save
+    from sfumato.report.base.line_chart import Line
+
+    told = [line.partition(" ") for line in lines]
+    said = [(int(rows.replace(",", "")) / 1e6, ast.literal_eval(one)) for rows, _, one in told]
+    found = sorted((rows, one) for rows, one in said if one["engine"] == "duckdb")
+    ticks = [rows for rows, _ in found]
+    spent = [
+        Line(name="file to verified bundle", points=[(rows, one["cpu with bundle"]) for rows, one in found]),
+        Line(name="search", points=[(rows, one["cpu of search"]) for rows, one in found], tone=1),
+    ]
+    held = [
+        Line(name="peak", points=[(rows, one["peak MB"] / 1024) for rows, one in found]),
+        Line(name="4 GB", points=[(rows, 4.0) for rows in ticks], tone=-1, dashed=True),
+    ]
+    shown = {"x": "million rows", "ticks": ticks}
+    cpu = Panel(title="Processor time", lines=spent, y=[0.01, 0.1, 1, 10, 100, 1000], unit=" s", **shown)
+    memory = Panel(title="Memory", lines=held, y=[0, 1, 2, 3, 4, 5], unit=" GB", log_y=False, **shown)
+    save([[cpu, memory]], "engines-growth.svg")
+
+
 def main() -> None:
     """Print a table for every number of rows that is asked for."""
+    if sys.argv[1:2] == ["--draw"]:
+        picture(Path(sys.argv[2]).read_text().splitlines())
+        return
     numbers = [int(one) for one in sys.argv[1:] if one.isdigit()] or [10_000_000]
     wanted = [one for one in sys.argv[1:] if not one.isdigit()] or engines()
     with ExitStack() as stack:

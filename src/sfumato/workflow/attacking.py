@@ -24,6 +24,7 @@ from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
 from sfumato.bundle.stated_form import FAULTS, stated_form
+from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError, listed, nearest
@@ -296,6 +297,4 @@ def _registered(subject: Subject, register: Table, trials: int, chance: Chance) 
 def _table(data: object, plan: Plan | None) -> Table:
     if isinstance(data, str | Path):
         return read_file(data) if plan is None else load_table(plan, None, str(Path(data).resolve()))
-    from sfumato.data.frames import from_frame
-
     return from_frame(data, missing=() if plan is None else plan.input.missing)
