@@ -41,6 +41,7 @@ from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan.sections import InputPlan
 
 Marked = NDArray[np.bool_]
+_OVERLAP = "; labels overlap, so some of the people that they cover may belong to other groups"
 _READ = (".parquet", ".pq", ".csv", ".tsv", ".gz")
 
 
@@ -64,10 +65,11 @@ def attack_parts(
     if chosen is None:
         return none_drawn(asked)
     people = _people(manifest, published, original, plan)
-    known, rows = _drawn_people(people, published, plan, classes, chosen)
+    known, rows, sure = _drawn_people(people, published, plan, classes, chosen)
     drawn = whole_groups(released, classes, chosen)
     subject = stated_subject(drawn, manifest, known, people=rows, groups=None, control=control, plan=plan)
-    return told_of(attacked(subject, asked, work, chance), told_sample(classes, chosen, published.rows))
+    told = told_sample(classes, chosen, published.rows) + ("" if sure else _OVERLAP)
+    return told_of(attacked(subject, asked, work, chance), told)
 
 
 def refuse_whole(given: Mapping[str, object]) -> None:
@@ -79,8 +81,8 @@ def refuse_whole(given: Mapping[str, object]) -> None:
 
 def _drawn_people(
     people: CellSource, published: Published, plan: Plan | None, classes: Classes, chosen: Marked
-) -> tuple[tuple[dict[str, ObservedDomain], dict[str, ObservedDomain]], pl.DataFrame]:
-    """The people behind some groups, as texts, and the domains of their columns."""
+) -> tuple[tuple[dict[str, ObservedDomain], dict[str, ObservedDomain]], pl.DataFrame, bool]:
+    """The domains of people's columns, those behind some groups as texts, and whether none can be in another group."""
     kinds: dict[str, Any] = {} if plan is None else {name: column.type for name, column in plan.columns.items()}
     quasi = {name: people.domain(name, kinds.get(name)) for name in classes.quasi}
     cells = people.cells(list(quasi.values()))
@@ -88,14 +90,15 @@ def _drawn_people(
         coverage_of(labels, quasi[name].labels, planned_hierarchy(plan, quasi[name])).covers
         for name, labels in zip(classes.quasi, classes.labels, strict=True)
     ]
-    inside = _behind(classes, cells, covers, chosen)
+    only = _single(classes, covers, ~all_stars(classes))
+    inside = _behind(classes, cells, covers, chosen, only)
     shown = CellMapping(cells=cells, labels=cells.labels, shown=cells.keys, suppressed=~inside)
     named = published.schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP)
     others = [name for name in named if name in people.names and not people.dtype(name).is_nested()]
     rows = people.texts((*quasi, *others), shown)
     table = Table(frame=rows, missing=published.missing)
     beside = {name: ObservedDomain.of(table.column(name, kinds.get(name))) for name in others}
-    return ({**quasi, **{name: beside[name] for name in published.schema.sensitive}}, beside), rows
+    return ({**quasi, **{name: beside[name] for name in published.schema.sensitive}}, beside), rows, only is not None
 
 
 def _people(manifest: Mapping[str, Any], published: Published, original: object, plan: Plan | None) -> CellSource:
@@ -124,13 +127,14 @@ def _source(original: object, plan: Plan) -> CellSource:
     return LocalTable(without_nan(from_frame(original, missing=plan.input.missing)))
 
 
-def _behind(classes: Classes, cells: Classes, covers: list[Marked], chosen: Marked) -> Marked:
+def _behind(
+    classes: Classes, cells: Classes, covers: list[Marked], chosen: Marked, only: list[NDArray[np.int64]] | None
+) -> Marked:
     """Which cells of the original are behind chosen groups: covered by one of them.
 
     The group of nothing but ``*`` covers everybody; behind it are those whom no other group covers.
     """
     stars = all_stars(classes)
-    only = _single(classes, covers, ~stars)
     if only is None:
         return _covered(classes, cells, covers, chosen & ~stars)
     keys = [label[codes] for label, codes in zip(only, cells.keys, strict=True)]
