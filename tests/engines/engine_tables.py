@@ -57,10 +57,6 @@ def in_spark(session: Any, table: Table) -> EngineSource:
     return EngineSource.reading(engine, named(["people"]), missing=table.missing)
 
 
-PORT = 5477
-"""Where the private PostgreSQL listens, on a socket in its own folder."""
-
-
 @contextmanager
 def owner(address: str) -> Iterator[Any]:
     """Somebody who may change tables."""

@@ -221,3 +221,22 @@ def test_a_connection_that_is_lost_ends_in_one_message_and_nothing_is_written(wa
     with pytest.raises(DataError, match="PostgreSQL cannot answer: "):
         sf.release(plan(tmp_path, {}), source).write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_rows_are_looked_up_in_the_cells_last(postgres: str):
+    """PostgreSQL would join the cells by the first of their codes, and look at most of them for every row."""
+    engine = PostgresEngine.opened(postgres)
+    engine.lend("sfumato_lent_d0", pl.DataFrame({"v": ["x"]}))
+    settings = ["enable_nestloop", "enable_mergejoin", "join_collapse_limit", "from_collapse_limit"]
+    asked = ", ".join(f"current_setting('{name}') AS {name}" for name in settings)
+    found = engine.ask(query_rows(f"SELECT {asked} FROM sfumato_lent_d0", "postgres"))
+    assert found.row(0) == ("off", "off", "1", "1")
+
+
+def test_what_was_lent_before_is_still_there(postgres: str):
+    engine = PostgresEngine.opened(postgres)
+    engine.lend("sfumato_lent_b0", pl.DataFrame({"v": ["x", "y"]}))
+    assert engine.ask(statements.size(statements.named(["sfumato_lent_b0"])))["n"][0] == 2
+    engine.lend("sfumato_lent_d0", pl.DataFrame({"v": ["x"]}))
+    assert engine.ask(statements.size(statements.named(["sfumato_lent_d0"])))["n"][0] == 1
+    assert engine.ask(statements.size(statements.named(["sfumato_lent_b0"])))["n"][0] == 2

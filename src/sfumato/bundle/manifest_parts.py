@@ -43,6 +43,7 @@ COLUMN_PLAN = Record(
         "record": Exactly("window"),
         "pseudonym": Exactly("keyed"),
         "hierarchy": NAME,
+        "base": Whole(low=1),
         "time_hierarchy": NAME,
         "values": Whole(),
         "domain_from": OneOf(("public", "profile", "discover")),

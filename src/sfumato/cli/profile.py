@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def profile(
-    data: Annotated[Path, typer.Argument(help="The data file.")],
+    data: Annotated[str | None, typer.Argument(help="The data file, a folder or a pattern.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a draft plan here.")] = None,
     missing: Annotated[list[str] | None, typer.Option("--missing", help="A text that means a missing value.")] = None,
     delimiter: Annotated[str | None, typer.Option("--delimiter", help="The separator of a text file.")] = None,
@@ -31,6 +31,18 @@ def profile(
     trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
     sheet: Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook, by name or number.")] = None,
     codes: Annotated[bool, typer.Option("--codes", help="Show codes of SPSS and Stata, not their labels.")] = False,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="The engine that counts the rows: duckdb, postgresql or spark.")
+    ] = None,
+    place: Annotated[str | None, typer.Option("--table", metavar="NAME", help="The table in the engine.")] = None,
+    query: Annotated[str | None, typer.Option("--query", help="A SELECT in place of a table.")] = None,
+    database: Annotated[
+        Path | None, typer.Option("--database", help="With duckdb and --table or --query: its file.")
+    ] = None,
+    connection: Annotated[
+        str | None,
+        typer.Option("--connection", metavar="NAME", help="The environment variable that holds the engine's address."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -41,24 +53,39 @@ def profile(
     from sfumato.workflow.profile.profiling import profile as look
 
     if output is not None:
-        refuse_file(output, force=force, sources=(data,))
-    called = None if names is None else [name.strip() for name in names.split(",")]
-    options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "names": called}
-    options["header"] = False if called is not None else header
-    options |= {"sheet": int(sheet) if sheet and sheet.isdecimal() else sheet, "labels": False if codes else None}
-    reading = {key: value for key, value in options.items() if value is not None}
+        refuse_file(output, force=force, sources=tuple(Path(one) for one in (data, database) if one is not None))
+    stays = {"engine": engine, "connection": connection, "table": place, "query": query}
+    stays["database"] = None if database is None else str(database)
+    cells: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "header": header}
+    cells |= {"sheet": int(sheet) if sheet and sheet.isdecimal() else sheet, "labels": False if codes else None}
+    reading = _reading(stays, cells, names)
     markers = tuple(missing or ())
     found = look(data, missing=markers, reading=reading)
     if output is not None:
-        relative = os.path.relpath(data.resolve(), output.resolve().parent)
-        write_whole(output, draft(found, path=relative, missing=markers, reading=reading))
+        said = {**reading, **({} if database is None else {"database": _relative(str(database), output)})}
+        path = None if data is None else _relative(data, output)
+        write_whole(output, draft(found, path=path, missing=markers, reading=said))
     if as_json:
         say_json({**found.to_json(), "plan": None if output is None else str(output)})
     else:
         _show(found, data, output)
 
 
-def _show(found: Profile, data: Path, output: Path | None) -> None:
+def _reading(stays: dict[str, Any], cells: dict[str, Any], names: str | None) -> dict[str, Any]:
+    """What was said about the input, as keys of a plan."""
+    called = None if names is None else [name.strip() for name in names.split(",")]
+    options = {**stays, **cells, "names": called} | ({} if called is None else {"header": False})
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _relative(path: str, output: Path) -> str:
+    """A path as a plan names it, from its own folder; an address stays as it is."""
+    return path if "://" in path else os.path.relpath(Path(path).resolve(), output.resolve().parent)
+
+
+def _show(found: Profile, data: str | None, output: Path | None) -> None:
+    for note in found.notes:
+        say(f"note: {note}")
     say(f"{found.source}: {found.rows:,} rows, {len(found.columns)} columns")
     _show_reading(found)
     table(
@@ -72,7 +99,7 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
     if found.unit is not None:
         people = next(c.distinct for c in found.columns if c.name == found.unit)
         say(f"{found.unit} repeats: {found.rows:,} rows of {people:,}. A group of 5 rows may hold one person; with")
-        say(f'[input] unit = "{found.unit}" people are counted, not rows.')
+        say(f'[input] unit = "{found.unit}" people are counted, not rows{_where(found)}.')
     for column in found.columns:
         if column.near_unique is not None:
             say(f"warning: {column.near_unique.told}")
@@ -88,7 +115,7 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
     if numbers:
         say(f"note: columns are called {', '.join(numbers[:4])}; if the file has no header, name them with --names")
     if output is None:
-        say(f"next: sfumato profile {data} -o plan.toml")
+        say(f"next: sfumato profile {data or '...'} -o plan.toml")
     else:
         say(f"next: read {output}, then sfumato release {output}")
 
@@ -120,11 +147,14 @@ def _paragraph(text: str) -> None:
     say(fill(text, WIDTH, break_on_hyphens=False))
 
 
+def _where(found: Profile) -> str:
+    return "" if found.engine is None else f", of a file that fits in memory; {found.engine} counts rows"
+
+
 def _show_risk(found: Profile) -> None:
-    table(
-        ["columns together", "rows singled out"],
-        [[" + ".join(one.columns), f"{one.unique:.1%}"] for one in found.combinations[:6]],
-    )
+    singled = [[" + ".join(one.columns), f"{one.unique:.1%}"] for one in found.combinations[:6]]
+    if singled:
+        table(["columns together", "rows singled out"], singled)
     risk = found.risk
     table(
         [f"risk by {len(found.quasi)} quasi-identifiers, as the table stands", ""],

@@ -53,6 +53,8 @@ class Hierarchy(Brief):
     """The tree that the levels were made from, where its leaves lie at different depths."""
     open: bool = False
     """Whether the number of levels was read off the values, so that it is not public."""
+    base: int = 0
+    """The level of the column's whole hierarchy that level 0 is here, where counting begins above the values."""
 
     @property
     def height(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -19,8 +20,9 @@ from sfumato.engines import statements as sql
 from sfumato.engines.engine import Engine
 from sfumato.engines.engine_cells import cell_table, cells_of, placed
 from sfumato.engines.engine_rows import RecodedRows, batches, refuse_changed
+from sfumato.engines.too_many import refuse_many
 from sfumato.ground.brief import Brief
-from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
+from sfumato.ground.errors import DataError, PlanError, unknown_column
 from sfumato.group.cell_source import CellMapping, MappedRows
 from sfumato.group.classes import Classes
 from sfumato.group.keys import total
@@ -31,6 +33,8 @@ MOST = 5_000_000
 """The most different combinations, each with its count, that are taken out of an engine."""
 
 _TIMES = "\0times"
+_BOOKS = count()
+"""Lent tables of labels stay; each has a number of its own."""
 
 
 @dataclass(eq=False, repr=False)
@@ -127,27 +131,8 @@ class EngineSource(Brief):
         """Rows per combination; too many of them are refused before they are taken out."""
         found = self.engine.ask(sql.groups(self.base, keys, beside, self.most))
         if found.height > self.most:
-            self._refuse_many(keys, beside)
+            refuse_many(self.engine, self.base, [*keys, *beside], self.most, self.source)
         return found
-
-    def _refuse_many(self, keys: Sequence[str], beside: Sequence[str]) -> NoReturn:
-        """Say how many combinations there are, and how many each column is responsible for."""
-        every = [*keys, *beside]
-        many = self._combinations(every)
-        if len(every) == 1:
-            raise DataError(
-                f"{self.source}, column {every[0]!r}: {many:,} different values; at most {self.most:,} are counted: "
-                "round or cut them in the table or in input.query, or drop the column"
-            )
-        fewer = sorted((self._combinations([n for n in every if n != name]), name) for name in every)
-        told = ", ".join(f"{rest:,} without {name!r}" for rest, name in fewer[:3])
-        raise DataError(
-            f"{self.source}: {many:,} combinations of {listed(every)}; at most {self.most:,} are counted, and "
-            f"there would be {told}. Round or cut such columns in the table or in input.query, or drop one"
-        )
-
-    def _combinations(self, names: Sequence[str]) -> int:
-        return int(self.engine.ask(sql.combinations(self.base, names))["n"][0])
 
     def counted(self, names: Sequence[str]) -> tuple[Table, Counts]:
         """Every different row of some columns once, sorted, and how often each is there."""
@@ -155,6 +140,19 @@ class EngineSource(Brief):
         rows = [found[f"c{place}"].cast(self.dtype(name)).alias(name) for place, name in enumerate(names)]
         whole = pl.DataFrame([*rows, found["n"].cast(pl.Int64).alias(_TIMES)]).sort(*names, nulls_last=True)
         return Table(frame=whole.drop(_TIMES), source=self.source, missing=self.missing), whole[_TIMES].to_numpy()
+
+    def some_values(self, name: str, most: int) -> tuple[pl.Series, Counts]:
+        """At most so many different values of a column as they are, and the rows of each."""
+        found = self.engine.ask(sql.groups(self.base, [name], (), most))[:most]
+        return found["c0"].cast(self.dtype(name)).alias(name), found["n"].cast(pl.Int64).to_numpy()
+
+    def group_sizes(self, names: Sequence[str]) -> tuple[Counts, Counts]:
+        """The sizes of the groups of rows that are alike in some columns, and how many groups have each."""
+        found = self.engine.ask(sql.sizes(self._unmarked(names), names)).sort("n")
+        return found["n"].cast(pl.Int64).to_numpy(), found["m"].cast(pl.Int64).to_numpy()
+
+    def _unmarked(self, names: Sequence[str]) -> exp.Select:
+        return sql.unmarked(self.base, {name: self._marks(name) for name in names})
 
     def rare(self, name: str, marks: Sequence[str], k: int) -> int:
         """How many rows hold a value that fewer than k rows hold; ``marks`` are texts that are no values."""
@@ -170,6 +168,17 @@ class EngineSource(Brief):
         marks = {name: self._marks(name) for name in names}
         return replace(self, base=sql.complete(self.base, marks), _values={}, _groups={}) if marks else self
 
+    def coarser(self, labels: Mapping[str, Mapping[str, str]]) -> Self:
+        """The same rows with a label in place of each value of some columns, by joins with lent tables."""
+        books = {name: f"b{next(_BOOKS)}" for name in labels}
+        for name, label in labels.items():
+            values, _ = self.values(name)
+            own = Table(frame=pl.DataFrame([values.alias("v")]), missing=self.missing).column("v", "text")
+            texts = [*(label[value] for value in own.present), *[None] * (own.missing is not None)]
+            shown = pl.Series("l", texts, dtype=pl.String).gather(own.codes)
+            self.engine.lend(sql.lent(books[name]), pl.DataFrame([values.alias("v"), shown]).drop_nulls())
+        return replace(self, base=sql.coarser(self.base, self.names, books), _values={}, _groups={})
+
     def _marks(self, name: str) -> tuple[str, ...]:
         return self.missing if self.dtype(name) in TEXTS else ()
 
@@ -183,7 +192,17 @@ class EngineSource(Brief):
         if asked not in self._groups:
             found = self._grouped(*asked)
             self._groups = {asked: found.filter(found["n"] > 0)}
-        found = self._groups[asked]
+        return self._cells(self._groups[asked], quasi, counted)
+
+    def cells_within(self, quasi: Sequence[ObservedDomain], most: int) -> Classes | None:
+        """The cells of some columns; None where there are more than so many."""
+        names = [one.column for one in quasi]
+        found = self.engine.ask(sql.groups(self._unmarked(names), names, (), most))
+        return None if found.height > most else self._cells(found, quasi, ())
+
+    def _cells(
+        self, found: pl.DataFrame, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain]
+    ) -> Classes:
         codes = [self._coded(found[f"c{n}"], one) for n, one in enumerate([*quasi, *counted])]
         return cells_of(found, quasi, counted, codes)
 

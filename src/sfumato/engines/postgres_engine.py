@@ -25,6 +25,8 @@ from sfumato.ground.extras import extra
 DIALECT = "postgres"
 _COPY = "adbc.postgresql.use_copy"
 _WHAT = 'engine = "postgresql"'
+_JOINS = ("enable_nestloop = off", "enable_mergejoin = off", "join_collapse_limit = 1", "from_collapse_limit = 1")
+"""Every row is looked up in lent tables: by hash, and in the cells last, when all their codes are known."""
 
 
 @dataclass(slots=True, eq=False, repr=False, weakref_slot=True)
@@ -39,8 +41,10 @@ class PostgresEngine:
     """What PostgreSQL calls the snapshot."""
     name: ClassVar[str] = "postgresql"
     _opened: list[Any] = field(default_factory=list)
-    _lending: bool = False
-    """Whether the second connection may still be lent tables; once it was asked, it is read-only."""
+    _lent: dict[str, pl.DataFrame] = field(default_factory=dict)
+    """Every lent table."""
+    _there: set[str] = field(default_factory=set)
+    """Those that the second connection has in its transaction; once it was asked, it is read-only."""
 
     @classmethod
     def opened(cls, address: str) -> PostgresEngine:
@@ -66,40 +70,46 @@ class PostgresEngine:
 
     def ask(self, statement: exp.Query) -> pl.DataFrame:
         """The rows that a statement gives."""
-        found: pl.DataFrame = self._tried(lambda: _answer(self._asked(), written(statement)))
+        found: pl.DataFrame = self._tried(lambda: _answer(self._asked(statement), written(statement)))
         return found
 
     def lend(self, name: str, frame: pl.DataFrame) -> None:
-        """A temporary table that only our second connection sees."""
-        self._tried(lambda: self._lend(name, frame))
+        """A temporary table that only our second connection sees, from the next question that names it."""
+        self._lent[name] = frame
+        self._there.discard(name)
 
     def write(self, statement: exp.Query, folder: Path) -> None:
         """The rows in files of a million, fetched one after the other."""
         self._tried(lambda: self._fetch(statement, folder))
 
-    def _lend(self, name: str, frame: pl.DataFrame) -> None:
+    def _asked(self, statement: exp.Query) -> Any:
+        """The connection that is asked: one that has the lent tables that a statement names."""
+        named = {table.name for table in statement.find_all(exp.Table)} & self._lent.keys()
+        if not named <= self._there:
+            self._there = set()
+            lender = self._begun()
+            for name in sorted(named):
+                with lender.cursor() as cursor:
+                    cursor.adbc_ingest(name, ArrowStream(self._lent[name]), mode="create", temporary=True)
+                _run(lender, f"ANALYZE {exp.to_identifier(name, quoted=True).sql(dialect=DIALECT)}")
+            _run(lender, "SET TRANSACTION READ ONLY")
+            self._there = named
+        return self._opened[-1]
+
+    def _begun(self) -> Any:
+        """The second connection at the beginning of a transaction that sees the same snapshot."""
         if len(self._opened) < 2:
             self._opened.append(self.connect())
         lender = self._opened[1]
-        if not self._lending:
-            _run(lender, "ROLLBACK")
-            _run(lender, "BEGIN ISOLATION LEVEL REPEATABLE READ")
-            _run(lender, f"SET TRANSACTION SNAPSHOT {exp.Literal.string(self.snapshot).sql(dialect=DIALECT)}")
-            _run(lender, "SET LOCAL enable_nestloop = off")  # every row is looked up in lent tables: joins by hash
-            self._lending = True
-        with lender.cursor() as cursor:
-            cursor.adbc_ingest(name, ArrowStream(frame), mode="create", temporary=True)
-        _run(lender, f"ANALYZE {exp.to_identifier(name, quoted=True).sql(dialect=DIALECT)}")
-
-    def _asked(self) -> Any:
-        """The connection that is asked: the one that was lent tables, where any was."""
-        if self._lending:
-            _run(self._opened[1], "SET TRANSACTION READ ONLY")
-            self._lending = False
-        return self._opened[-1]
+        _run(lender, "ROLLBACK")
+        _run(lender, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+        _run(lender, f"SET TRANSACTION SNAPSHOT {exp.Literal.string(self.snapshot).sql(dialect=DIALECT)}")
+        for setting in _JOINS:
+            _run(lender, f"SET LOCAL {setting}")
+        return lender
 
     def _fetch(self, statement: exp.Query, folder: Path) -> None:
-        connection = self._asked()
+        connection = self._asked(statement)
         _run(connection, "SET LOCAL cursor_tuple_fraction = 1")  # all rows are fetched, not the first ones
         _run(connection, f"DECLARE sfumato NO SCROLL CURSOR FOR {written(statement)}")
         place, more = 0, True

@@ -124,6 +124,23 @@ def combinations(rows: exp.Query, names: Sequence[str]) -> exp.Select:
     return exp.select(_count()).from_(every.subquery(quoted("d")))
 
 
+def unmarked(rows: exp.Query, marks: Mapping[str, Sequence[str]]) -> exp.Select:
+    """Some columns of the rows, with a null for each of the texts that mean no value."""
+    read = [
+        exp.case().when(absent(name, texts), exp.null()).else_(cell(name)).as_(quoted(name)) if texts else cell(name)
+        for name, texts in marks.items()
+    ]
+    return exp.select(*read).from_(_rows(rows))
+
+
+def sizes(rows: exp.Query, names: Sequence[str]) -> exp.Select:
+    """How many groups of rows that are alike in some columns have each size: the size ``n``, and how many, ``m``."""
+    each = exp.select(_count()).from_(_rows(rows)).group_by(*map(cell, names)).subquery(quoted("d"))
+    size = exp.column(quoted("n"), table=quoted("d"))
+    many = exp.Count(this=exp.Star()).as_(quoted("m"))
+    return exp.select(size.as_(quoted("n")), many).from_(each).group_by(size.copy())
+
+
 def rare(rows: exp.Query, name: str, marks: Sequence[str], k: int) -> exp.Select:
     """How many rows hold a value that fewer than k rows hold, as ``n``; null where none does."""
     each = exp.select(_count()).from_(_rows(rows)).where(exp.not_(absent(name, marks))).group_by(cell(name))
@@ -160,9 +177,37 @@ def recoded(
     return found.where(exp.not_(cell("hidden", CELLS))) if visible else found
 
 
+def coarser(rows: exp.Query, names: Sequence[str], books: Mapping[str, str]) -> exp.Select:
+    """All columns of the rows, some with labels in place of values.
+
+    ``books`` names a lent table for each of these, value ``v`` and label ``l``; a value that is not in it has no label.
+    """
+    read = [cell("l", books[name]).as_(quoted(name)) if name in books else cell(name) for name in names]
+    found = exp.select(*read).from_(_rows(rows))
+    for name, book in books.items():
+        found = found.join(_lent(book), on=cell(name).eq(cell("v", book)), join_type="left")
+    return found
+
+
 def columns(rows: exp.Query, names: Sequence[str]) -> exp.Select:
     """Some columns of all rows."""
     return exp.select(*(cell(name).as_(quoted(f"c{place}")) for place, name in enumerate(names))).from_(_rows(rows))
+
+
+def uneven(rows: exp.Query, others: exp.Query, names: Sequence[str], missing: str) -> exp.Select:
+    """How many different rows, as texts, two tables with the same columns do not have equally often, as ``n``."""
+    both = exp.union(*(_weighed(one, names, missing, sign) for one, sign in ((rows, 1), (others, -1))), distinct=False)
+    keys = [cell(f"c{place}", "b") for place, _ in enumerate(names)]
+    much = exp.Sum(this=cell("w", "b")).as_(quoted("w"))
+    each = exp.select(much).from_(both.subquery(quoted("b"))).group_by(*keys)
+    apart = exp.column(quoted("w"), table=quoted("d")).neq(exp.Literal.number(0))
+    return exp.select(_count()).from_(each.subquery(quoted("d"))).where(apart)
+
+
+def _weighed(rows: exp.Query, names: Sequence[str], missing: str, sign: int) -> exp.Select:
+    texts = [exp.func("COALESCE", exp.cast(cell(name), "text"), text(missing)) for name in names]
+    shown = [one.as_(quoted(f"c{place}")) for place, one in enumerate(texts)]
+    return exp.select(*shown, exp.convert(sign).as_(quoted("w"))).from_(_rows(rows))
 
 
 def lent(table: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Self
@@ -66,6 +66,10 @@ class AddedCells:
     def complete(self, names: Sequence[str]) -> Self:
         """The rows that have a value in each of these columns."""
         return replace(self, parts=tuple(part.complete(names) for part in self.parts))
+
+    def coarser(self, labels: Mapping[str, Mapping[str, str]]) -> Self:
+        """Every part with labels in place of values."""
+        return replace(self, parts=tuple(part.coarser(labels) for part in self.parts))
 
     def cells(
         self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None

@@ -6,7 +6,7 @@ a search found. Searches see ``Classes`` and never a row; a local table is the f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -88,6 +88,9 @@ class CellSource(Protocol):
 
     def complete(self, names: Sequence[str]) -> Self:
         """The rows that have a value in each of these columns."""
+
+    def coarser(self, labels: Mapping[str, Mapping[str, str]]) -> Self:
+        """The same rows with a label in place of each value of some columns; a missing value stays missing."""
 
     def cells(
         self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None

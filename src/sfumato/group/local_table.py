@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -72,6 +72,15 @@ class LocalTable(Brief):
         for name in names:
             absent |= self.table.is_missing(name).to_numpy()
         return type(self)(replace(self.table, frame=self.table.frame.filter(~pl.Series(absent))))
+
+    def coarser(self, labels: Mapping[str, Mapping[str, str]]) -> Self:
+        """The same rows with a label in place of each value of some columns."""
+        shown = []
+        for name, label in labels.items():
+            column = self.column(name)
+            texts = [*(label[value] for value in column.present), *[None] * (column.missing is not None)]
+            shown.append(pl.Series(name, texts, dtype=pl.String).gather(column.codes))
+        return type(self)(replace(self.table, frame=self.table.frame.with_columns(shown)))
 
     def coded(self, domain: ObservedDomain) -> Column:
         """A column by the codes of a domain, which may have more values than the column."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.bundle.data_parts import part_files
+from sfumato.engines import statements as sql
 from sfumato.engines.duckdb_engine import DuckEngine
 from sfumato.engines.duckdb_files import parquet_rows
 from sfumato.engines.engine_source import EngineSource
@@ -18,6 +19,17 @@ MEMORY = "1GB"
 def counted_parts(folder: Path, data: Mapping[str, Any]) -> EngineSource:
     """The rows of all parts that a manifest names."""
     return counted_files(part_files(folder, data), tuple(map(str, data["missing"])))
+
+
+def uneven_rows(mine: Sequence[Path], theirs: Sequence[Path], data: Mapping[str, Any]) -> int:
+    """How many different rows two sets of files do not have equally often; columns of other names differ in all."""
+    missing = tuple(map(str, data["missing"]))
+    sources = [counted_files(files, missing) for files in (mine, theirs)]
+    if sources[0].names != sources[1].names:
+        return max(sources[0].rows, sources[1].rows, 1)
+    names, mark = sources[0].names, next(iter(missing), "")
+    asked = sql.uneven(sources[0].base, sources[1].base, names, mark)
+    return int(sources[0].engine.ask(asked)["n"][0])
 
 
 def counted_files(files: Sequence[Path], missing: tuple[str, ...]) -> EngineSource:

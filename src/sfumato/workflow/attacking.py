@@ -195,6 +195,14 @@ def attack(
         _refuse_beside(Path(folder), {"original": original, "known": known, "control": control, "earlier": others})
         with _bundle_at_fault(Path(folder)):
             return kind.alone(Path(folder), manifest, asked, work or Work())
+    if "parts" in manifest["data"]:
+        from sfumato.workflow.kinds.table.attacked_parts import attack_parts, refuse_whole
+
+        refuse_whole({"known": known, "earlier": others})
+        with _bundle_at_fault(Path(folder)), stated_form(Path(folder)):
+            return attack_parts(
+                Path(folder), manifest, original, asked, control=theirs, plan=plan, seed=seed, work=work or Work()
+            )
     if original is None:
         raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
     table = _table(original, plan, manifest)

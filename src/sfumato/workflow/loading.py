@@ -38,7 +38,7 @@ def load_table(plan: Plan, frame: object, path: str | None) -> Table:
 
 def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
     if frame is not None:
-        return _without_nan(from_frame(frame, missing=plan.input.missing))
+        return without_nan(from_frame(frame, missing=plan.input.missing))
     if plan.input.engine is not None:
         raise PlanError(
             f"input.engine: rows stay in {plan.input.engine} for releases of tables by groups only; this reads single "
@@ -48,7 +48,7 @@ def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
         raise PlanError("input.path is missing; name the data file in the plan or with --input")
     source = plan.input
     if path.lower().endswith(SQLITE):
-        return _without_nan(_in_sqlite(plan, plan.folder / path))
+        return without_nan(_in_sqlite(plan, plan.folder / path))
     found = read_file(
         plan.folder / path,
         delimiter=source.delimiter,
@@ -61,7 +61,7 @@ def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
         sheet=source.sheet,
         labels=source.labels,
     )
-    return _without_nan(found)
+    return without_nan(found)
 
 
 def _in_sqlite(plan: Plan, path: Path) -> Table:
@@ -77,10 +77,10 @@ def _in_sqlite(plan: Plan, path: Path) -> Table:
 
 def whole_file(path: str | Path) -> Table:
     """The table in a file as a plan reads it that says nothing about the file."""
-    return _without_nan(read_file(path))
+    return without_nan(read_file(path))
 
 
-def _without_nan(table: Table) -> Table:
+def without_nan(table: Table) -> Table:
     """A number that is none is a missing value, and zero has no sign."""
     reals = [name for name in table.names if table.frame[name].dtype.is_float()]
     zeros = [pl.when(pl.col(n) == 0).then(pl.col(n).abs()).otherwise(pl.col(n).fill_nan(None)).alias(n) for n in reals]

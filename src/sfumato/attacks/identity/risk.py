@@ -39,6 +39,24 @@ class Risk:
         return asdict(self)
 
 
+def risk_of_sizes(sizes: NDArray[np.int64], many: NDArray[np.int64]) -> Risk:
+    """The risks where only so many classes of each size are known, and not the classes.
+
+    >>> risk_of_sizes(np.array([1, 2, 6]), np.array([2, 1, 1])) == risk(np.array([1, 1, 2, 6]))
+    True
+    """
+    rows = int((sizes * many).sum())
+    worst = float(1.0 / sizes.min())
+    return Risk(
+        prosecutor=worst,
+        journalist=worst,
+        marketer=float(many.sum() / rows),
+        unique=float(many[sizes == 1].sum() / rows),
+        at_risk=float((sizes * many)[sizes < 5].sum() / rows),
+        population_known=False,
+    )
+
+
 def risk(sizes: NDArray[np.int64], population: NDArray[np.int64] | None = None) -> Risk:
     """The risks of rows in classes of these sizes.
 

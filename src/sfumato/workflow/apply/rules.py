@@ -17,6 +17,7 @@ import polars as pl
 
 from sfumato.data.kinds import is_readable
 from sfumato.data.table import Column, Kind, Table
+from sfumato.describe.base_levels import BaseLevel, base_level
 from sfumato.describe.domains import Categories, ObservedDomain
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.describe.spans import read_interval
@@ -112,19 +113,33 @@ def _number(value: str) -> float:
 
 
 def rule_at(
-    plan: Mapping[str, Any], folder: Path, domain: ObservedDomain, released: Sequence[str], cut: ColumnCut | int
+    plan: Mapping[str, Any],
+    folder: Path,
+    counted: ObservedDomain,
+    released: Sequence[str],
+    cut: ColumnCut | int,
+    based: BaseLevel | None = None,
 ) -> Rule:
-    """The rule of a column under one level of its hierarchy (as the plan describes it), or under a cut through it."""
+    """The rule of a column under one level of its hierarchy (as the plan describes it), or under a cut through it.
+
+    Where counting began at a base level, level and cut are about its labels, and the rule is about the values.
+    """
+    domain = counted if based is None else based.exact
     made = builder(plan, f"columns.{domain.column}.hierarchy", folder)
     declared = made.declared()
     if isinstance(declared, Categories):
         leaves = declared.values
-        full = made.build(ObservedDomain.whole(domain.column, declared, kind=domain.kind))
+        whole = ObservedDomain.whole(domain.column, declared, kind=domain.kind)
+        full, above = made.build(whole), 0 if based is None else based.hierarchy.base
         if isinstance(cut, int):
-            names = full.levels[cut]
+            names = full.levels[above + cut]
             said = tuple(names.labels[place] for place in names.parent)
-        else:
+        elif based is None:
             said = _everywhere(full, domain, cut, frozenset(released))
+        else:
+            begun = base_level(whole, full, above)
+            read = _everywhere(begun.hierarchy, counted, cut, frozenset(released))
+            said = tuple(read[code] for code in begun.of_value.tolist())
         return Rule(kind=domain.kind, labels=tuple(released), values=dict(zip(leaves, said, strict=True)))
     numeric = domain.numbers is not None and domain.kind != "date"
     if numeric and all(read_interval(label) for label in released if label not in (TOP, domain.missing)):

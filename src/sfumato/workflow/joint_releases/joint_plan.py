@@ -125,6 +125,8 @@ def _refuse_plan(plan: Plan) -> None:
                 f"columns.{name}.role: {str(column.role)!r} is nothing that parties can count together; name only "
                 f"columns that are released, as one of {listed([str(role) for role in _RELEASED])}"
             )
+        if column.base:
+            raise ParameterError(f"columns.{name}.base: parties count the values that the session file declares")
         if column.hierarchy is not None and "file" in column.hierarchy:
             raise ParameterError(
                 f"columns.{name}.hierarchy.file: parties agree on what the session file says; write the tree there"

@@ -48,6 +48,8 @@ class ColumnPlan:
     """How its values are read; inferred when absent."""
     hierarchy: Tree | None = None
     """How its values, items or places are generalized: a table as in TOML, or a builder of hierarchies."""
+    base: int = 0
+    """The level of the hierarchy at which counting begins; nothing finer is published."""
     time_hierarchy: Tree | None = None
     """How the times of a trajectory are generalized."""
     pseudonym: Tree | None = None
@@ -96,6 +98,7 @@ class ColumnPlan:
         """Refuse a hierarchy that cannot be built; files are looked at when they are read."""
         check_domain(self, name)
         check_date(self, name)
+        _check_base(self, name)
         for key in ("hierarchy", "time_hierarchy"):
             tree: Tree | None = getattr(self, key)
             if tree is not None and "file" not in tree:
@@ -119,6 +122,8 @@ class ColumnPlan:
         for name, tree in (("hierarchy", self.hierarchy), ("time_hierarchy", self.time_hierarchy)):
             if tree is not None:
                 shown[name] = str(tree.get("kind") or next(iter(tree), ""))
+        if self.base:
+            shown["base"] = self.base
         if self.values:
             shown["values"] = len(self.values)
         return shown | public_dates(self) | public_keys(self)
@@ -127,8 +132,8 @@ class ColumnPlan:
 def column_plan(keys: Keys, name: str) -> ColumnPlan:
     """One column of a plan."""
     keys.only(
-        "role", "type", "hierarchy", "time_hierarchy", "pseudonym", "values", "separator", "mark", "long", "grid",
-        "clock", "outside", "ties", "repeats", "domain_from", "other", "within", "format", "pivot", "shift",
+        "role", "type", "hierarchy", "base", "time_hierarchy", "pseudonym", "values", "separator", "mark", "long",
+        "grid", "clock", "outside", "ties", "repeats", "domain_from", "other", "within", "format", "pivot", "shift",
     )  # fmt: skip
     if "role" not in keys.table:
         raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
@@ -151,6 +156,7 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
         role=role,
         type=kind,
         hierarchy=_tree(keys, "hierarchy"),
+        base=keys.whole("base", 0) or 0,
         time_hierarchy=_tree(keys, "time_hierarchy"),
         pseudonym=_pseudonym(keys, role),
         values=keys.texts("values"),
@@ -186,6 +192,24 @@ def refuse_guarded(columns: Mapping[str, ColumnPlan], kind: str) -> None:
                 f'columns.{name}.role = ["quasi", "sensitive"] is for releases of tables with models of inference; '
                 f"{kind} has none about such a column; use 'quasi' or 'sensitive'"
             )
+
+
+def _check_base(column: ColumnPlan, name: str) -> None:
+    """Refuse a base level below the values, and one where nothing is generalized by levels."""
+    at = f"columns.{name}.base"
+    if column.base < 0:
+        raise PlanError(f"{at} must be a level of the hierarchy, 1 or more, not {column.base}")
+    if column.base and (column.role is not Role.QUASI or column.type in ITEMIZED or column.guarded):
+        told = "is sensitive too" if column.guarded else f"has type {column.type}" if column.type in ITEMIZED else ""
+        told = told or f"has role = '{column.role}'"
+        raise PlanError(f"{at}: only a quasi-identifier is counted from a coarser level, and {name!r} {told}")
+
+
+def refuse_base(columns: Mapping[str, ColumnPlan], kind: str) -> None:
+    """Refuse base levels in a kind of release that does not count cells."""
+    for name, column in columns.items():
+        if column.base:
+            raise PlanError(f"columns.{name}.base is for releases of tables by groups; this one is {kind}")
 
 
 def _refuse_unguarded(column: ColumnPlan, name: str, folder: Path) -> None:

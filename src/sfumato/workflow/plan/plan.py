@@ -20,7 +20,7 @@ from sfumato.utility.learners import LEARNERS
 from sfumato.workflow.plan.about_plan import AboutPlan
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.plan.collection_plan import CollectionPlan
-from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
+from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan, refuse_base
 from sfumato.workflow.plan.date_plan import check_shifts
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
@@ -99,6 +99,8 @@ class Plan:
             raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
         if self.input.weight is not None:
             _refuse_weight(self, kind.name)
+        if kind.name != "table":
+            refuse_base(columns, kind.name)
         kind.check(self)
 
     def __repr__(self) -> str:

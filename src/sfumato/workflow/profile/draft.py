@@ -19,15 +19,17 @@ PROFILED = (
 """The line that tells where limits come from."""
 
 
-def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> str:
+def draft(
+    found: Profile, *, path: str | None, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None
+) -> str:
     """A plan that ``release`` accepts as it is; read it before you use it."""
     lines = ["# Drafted by `sfumato profile`. Check every role: only you know what others can know.", "", "[input]"]
-    lines.append(f"path = {toml(path)}")
+    lines += [] if path is None else [f"path = {toml(path)}"]
     lines += [f"{key} = {toml(value)}" for key, value in (reading or {}).items() if value is not None]
     lines += [f"{key} = {toml(value)}{_FOUND_OUT.get(key, '')}" for key, value in found.reading.items()]
     lines += _missing(missing, found.missing)
     if found.unit is not None and not found.itemized:
-        lines.append(f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows")
+        lines.append(_unit(found))
     for column in found.columns:
         lines += ["", *_column(column)]
     if not found.quasi and not found.itemized:
@@ -68,6 +70,13 @@ def _column(column: ColumnProfile) -> list[str]:
     if one.hierarchy is not None:
         lines.append(f"hierarchy = {toml(one.hierarchy)}")
     return [*lines, PROFILED] if one.limits_seen else lines
+
+
+def _unit(found: Profile) -> str:
+    """The line about people with several rows; an engine counts rows."""
+    if found.engine is not None:
+        return f"# {_one_line(str(found.unit))} repeats, and {found.engine} counts rows, not people: see input.unit"
+    return f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows"
 
 
 def _one_line(text: str) -> str:

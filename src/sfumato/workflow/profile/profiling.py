@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from sfumato.attacks.identity.risk import Risk, risk
-from sfumato.data.date_forms import has_times
-from sfumato.data.frames import from_frame
-from sfumato.data.table import Column, Table, has_text
+from sfumato.data.table import Column
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import DataError
-from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.near_unique import FEW, NearUnique, near_unique
-from sfumato.workflow.loading import read_file
-from sfumato.workflow.profile.heading import found_reading
 from sfumato.workflow.profile.missing_marks import found_marks
-from sfumato.workflow.profile.suggest import Suggestion, names_people, suggest, suggest_items
+from sfumato.workflow.profile.profiled_source import MOST, ProfiledSource, figures, profiled
+from sfumato.workflow.profile.suggest import Suggestion, names_people
 
 _MOST_QUASI = 10
 _MOST_RARE = 3
@@ -82,6 +76,10 @@ class Profile:
     """Texts that were found to stand for missing values, where none were named."""
     reading: Mapping[str, Any] = field(default_factory=dict)
     """What was found out about reading the file, beside what was said."""
+    engine: str | None = None
+    """The engine that counted the rows where they are, if one did."""
+    notes: tuple[str, ...] = ()
+    """What the steward should know about how the rows were read."""
 
     def __repr__(self) -> str:
         alone = f"{self.risk.unique:.1%} of rows alone by {len(self.quasi)} quasi-identifiers"
@@ -136,69 +134,56 @@ class Profile:
             "unit": self.unit,
             "missing": list(self.missing),
             "reading": dict(self.reading),
+            "engine": self.engine,
+            "notes": list(self.notes),
         }
 
 
-def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> Profile:
-    """Look at a file or a frame; ``reading`` are further options of reading a file."""
-    path = data if isinstance(data, str | Path) else None
-    seen = {} if path is None else found_reading(Path(path), reading or {})
-    said = {**seen, **(reading or {})}
-    table = from_frame(data, missing=missing) if path is None else _read(path, missing, said)
-    if not table.rows:
-        raise DataError(f"{table.source} has no rows; there is nothing to look at")
-    items = {name: one for name in table.names if (one := suggest_items(table.frame[name])) is not None}
-    encoded = {name: _joined(table, name).column(name) for name in table.names}
+def profile(data: object = None, *, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> Profile:
+    """Look at a file, a folder, a frame or a table in an engine.
+
+    ``reading`` are further options of reading a file, or keys of [input] that say where an engine has the rows.
+    Relations of DuckDB, frames of Spark and lazy frames are counted where they are.
+    """
+    seen = profiled(data, missing=missing, reading=reading or {})
+    if not seen.rows:
+        raise DataError(f"{seen.source} has no rows; there is nothing to look at")
+    looked = {name: (seen.items(name), seen.column(name)) for name in seen.names}
+    items = {name: one for name, (one, _) in looked.items() if one is not None}
+    encoded = {name: column for name, (_, column) in looked.items()}
     marks = () if missing else found_marks(encoded.values())
-    marked = replace(table, missing=marks)
-    encoded |= {name: _joined(marked, name).column(name) for name, one in encoded.items() if {*one.values} & {*marks}}
+    seen = seen.marked(marks) if marks else seen
+    encoded |= {name: seen.column(name) for name, one in encoded.items() if {*one.values} & {*marks}}
     plain = {name: column for name, column in encoded.items() if name not in items}
-    suggestions = {**_suggestions(table, plain), **items}
-    quasi = [name for name, one in suggestions.items() if one.role is Role.QUASI and one.kind is None]
-    grouped = cells([encoded[name] for name in quasi]).classes
+    suggestions = {**_suggestions(seen, plain), **items}
+    quasi = [encoded[n] for n, one in suggestions.items() if one.role is Role.QUASI and one.kind is None]
+    grouped = seen.together(quasi, MOST) if quasi else None
+    many = f"more than {MOST:,} combinations of the suggested quasi-identifiers: no columns are looked at together"
     return Profile(
-        source=table.source,
-        rows=table.rows,
-        columns=tuple(_column(encoded[name], suggestions[name], table.rows) for name in table.names),
-        combinations=_combinations(grouped) if quasi else (),
-        risk=risk(grouped.sizes if quasi else np.array([table.rows])),
+        source=seen.source,
+        rows=seen.rows,
+        columns=tuple(_column(encoded[name], suggestions[name], seen.rows) for name in seen.names),
+        combinations=() if grouped is None else _combinations(grouped),
+        risk=_risk(seen, quasi, grouped),
         missing=marks,
-        reading=seen,
+        reading=seen.reading,
+        engine=seen.engine,
+        notes=tuple(note for note in (seen.note, many if quasi and grouped is None else "") if note),
     )
 
 
-def _read(path: str | Path, missing: tuple[str, ...], said: Mapping[str, Any]) -> Table:
-    """The table in a file; a refusal of lines of different lengths says what a file of sets would need."""
-    try:
-        return read_file(path, missing=missing, **said)
-    except DataError as error:
-        if "fields found" not in str(error):
-            raise
-        raise DataError(
-            f"{error}. If each line lists the items of one person, write them into one column, split by |, under a "
-            "header such as items"
-        ) from None
+def _risk(seen: ProfiledSource, quasi: list[Column], grouped: Classes | None) -> Risk:
+    """Of the cells, of their sizes where there are too many, or of one group where nothing is known of anybody."""
+    if not quasi:
+        return risk(np.array([seen.rows]))
+    return seen.risk(quasi) if grouped is None else risk(grouped.sizes)
 
 
-def _joined(table: Table, name: str) -> Table:
-    """The table with a column whose cells can be compared: lists as texts, date-times as days."""
-    cells = table.frame[name]
-    if not has_text(cells.dtype):
-        texts = pl.Series(name, [None if one is None else str(one) for one in cells], dtype=pl.String)
-    elif has_times(cells):
-        texts = cells.dt.date()
-    elif isinstance(cells.dtype, pl.List | pl.Array):
-        texts = cells.cast(pl.List(pl.String)).list.join("|")
-    else:
-        texts = cells
-    return replace(table, frame=pl.DataFrame([texts]))
-
-
-def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Suggestion]:
+def _suggestions(seen: ProfiledSource, encoded: Mapping[str, Column]) -> dict[str, Suggestion]:
     """A role per column; at most one target, and no more quasi-identifiers than a search can take."""
-    found = {name: suggest(column, table.rows) for name, column in encoded.items()}
+    found = {name: seen.suggested(column) for name, column in encoded.items()}
     quasi = [name for name, one in found.items() if one.role is Role.QUASI]
-    for name, other in _twins([encoded[name] for name in quasi]):
+    for name, other in _twins(seen, [encoded[name] for name in quasi]):
         found[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
         quasi.remove(name)
     for name, why in _too_many(quasi, found, encoded):
@@ -222,26 +207,27 @@ def _too_many(
     return [*left, *((name, f"beyond {_MOST_QUASI} columns that others may know; choose") for name in beyond)]
 
 
-def _twins(columns: list[Column]) -> list[tuple[str, str]]:
+def _twins(seen: ProfiledSource, columns: list[Column]) -> list[tuple[str, str]]:
     """Columns that say the same as one before them: every value goes with exactly one value there, and back."""
     found = []
     for place, column in enumerate(columns):
         many = len(column.values)
-        for other in columns[:place] if 2 < many <= len(column.codes) / 4 else []:
-            if len(other.values) == many and cells([other, column]).classes.count == many:
+        for other in columns[:place] if 2 < many <= seen.rows / 4 else []:
+            both = seen.together([other, column], many) if len(other.values) == many else None
+            if both is not None and both.count == many:
                 found.append((column.name, other.name))
                 break
     return found
 
 
 def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
-    shares = column.counts[column.counts > 0] / max(rows, 1)
+    distinct, missing, bits = figures(column, rows)
     return ColumnProfile(
         name=column.name,
         kind=suggestion.kind or suggestion.read_as or column.kind,
-        distinct=len(column.present),
-        missing=0 if column.missing is None else int(column.counts[column.missing]),
-        bits=float(-(shares * np.log2(shares)).sum()) + 0.0,
+        distinct=distinct,
+        missing=missing,
+        bits=bits,
         suggestion=suggestion,
         near_unique=_near_unique(column, suggestion, rows),
     )

@@ -61,7 +61,7 @@ KIND = Kind(
     apply=private_manifest.apply_labels,
     public_page=private_content.public_page,
     done=lambda manifest: said(
-        "The released rows were made from noisy counts of the table: none of them is a person's own row."
+        "The released rows were made from noisy counts of the table: none of them is anybody's own."
     ),
     promises=private_content.promises,
     summary=private_content.summary,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato.data.table import Table
+from sfumato.describe.base_levels import BaseLevel
 from sfumato.describe.domains import Categories, ObservedDomain, joined, widened
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.describe.roles import Role, Schema
@@ -32,6 +33,7 @@ from sfumato.workflow.catalog.lookup import Catalog
 from sfumato.workflow.catalog.parts import Ancestors, Context, Costs
 from sfumato.workflow.catalog.requirement import as_claimed, requirement
 from sfumato.workflow.kinds.describing import refuse_nested, refuse_stars, schema_of, without_missing
+from sfumato.workflow.kinds.table.counted_from import ground
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.plan import Plan
 
@@ -61,6 +63,8 @@ class Prepared(Brief):
     """The column that tells people apart, where people are counted."""
     grain: Grain = "cells"
     """Whether rows with equal quasi-identifiers are told apart."""
+    based: Mapping[str, BaseLevel] = field(default_factory=dict)
+    """The columns that are counted from a coarser level of their hierarchy."""
 
     @property
     def rows(self) -> int:
@@ -105,19 +109,21 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
         name: domains[name] if people is None else _shared(domains[name], people, kinds[name]) for name in schema.quasi
     }
     domains |= {name: widened(domains[name], domain) for name, domain in whole.items()}
+    counted = ground(plan, source, people, domains, whole)
+    source, people, domains = counted.source, counted.people, dict(counted.domains)
     quasi = [domains[name] for name in schema.quasi]
-    hierarchies = tuple(_hierarchy(plan, domain) for domain in whole.values())
     unit = unit_of(plan, source)
     if plan.attack.group is not None and plan.attack.group not in source.names:
         raise unknown_column(plan.attack.group, source.names, where="attack.group")
     grouped = _with_originals(source.cells(quasi, [domains[name] for name in wanted], unit))
+    counted.refuse_changed(grouped)
     if people is not None:
         grouped = replace(grouped, population=people.cells(quasi))
     _refuse_population(plan, models, parts, known=people is not None)
     _refuse_reference(plan, models)
     if unit is not None and any(getattr(model, "reference", "released") == "original" for model in models):
         raise PlanError('privacy.t_closeness.reference = "original" counts rows; with input.unit use "released"')
-    problem = _problem(plan, grouped, hierarchies, models, schema, parts)
+    problem = _problem(plan, grouped, counted.hierarchies, models, schema, parts)
     return Prepared(
         source=source,
         schema=schema,
@@ -127,6 +133,7 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
         dropped_rows=dropped,
         models=tuple(as_claimed(model, context.published) for model in models),
         unit=unit,
+        based=counted.based,
     )
 
 
@@ -283,13 +290,6 @@ def _shared(mine: ObservedDomain, people: CellSource, kind: Any) -> ObservedDoma
     if mine.column not in people.names:
         raise unknown_column(mine.column, people.names, where="input.population")
     return joined(mine, people.domain(mine.column, kind or mine.kind))
-
-
-def _hierarchy(plan: Plan, domain: ObservedDomain) -> Hierarchy:
-    """Bind the plan's hierarchy to a column."""
-    tree = plan.columns[domain.column].hierarchy
-    made = builder(tree or {"kind": "flat"}, f"columns.{domain.column}.hierarchy", plan.folder)
-    return made.build(domain)
 
 
 def _with_originals(grouped: Classes) -> Classes:

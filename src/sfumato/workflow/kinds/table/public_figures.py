@@ -32,11 +32,12 @@ def recoded_columns(made: TableRelease) -> dict[str, Any]:
         ruler, labels = found.rulers[place], found.labels[place]
         used = _used(made, name, labels)
         form = found.forms[place] if found.forms else "levels"
-        height = _height(hierarchy, {labels[i]: float(ruler.steps[i]) for i in used})
-        steps = {labels[i]: _steps(hierarchy, form, labels[i], float(ruler.steps[i]), height) for i in used}
+        lies = {labels[i]: float(ruler.steps[i]) + hierarchy.base for i in used}
+        height = _height(hierarchy, lies)
+        steps = {label: _steps(hierarchy, form, label, step, height) for label, step in lies.items()}
         here: dict[str, Any] = {"of": height, "labels": steps}
         if made.outcome.levels is not None:
-            level = made.outcome.levels[place]
+            level = made.outcome.levels[place] + hierarchy.base
             here["level"] = min(level, height) if hierarchy.open else level
         if form != "levels":
             here["form"] = form
@@ -58,7 +59,7 @@ def _used(made: TableRelease, name: str, labels: tuple[str, ...]) -> list[int]:
 def _height(hierarchy: Hierarchy, steps: dict[str, float]) -> int:
     """The levels of a hierarchy; where they were read off the values, as many as the released labels show."""
     if not hierarchy.open:
-        return hierarchy.height
+        return hierarchy.base + hierarchy.height
     below = [max(len(label), int(step) + 1) for label, step in steps.items() if label != TOP]
     return max(below, default=1)
 

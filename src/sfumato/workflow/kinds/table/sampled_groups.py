@@ -22,6 +22,7 @@ from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct
 
 if TYPE_CHECKING:
+    from sfumato.engines.engine_source import EngineSource
     from sfumato.workflow.kinds.table.table_release import TableRelease
 
 ROWS = 100_000
@@ -42,23 +43,36 @@ class SampledGroups(Brief):
 
 def sampled_groups(made: TableRelease, chance: Chance, *, most: int = ROWS) -> SampledGroups | None:
     """Random groups with at most so many rows together; None where every group is larger."""
-    classes = made.classes
+    chosen = drawn_groups(made.classes, chance, most=most)
+    if made.parts is None or chosen is None:
+        return None
+    rows = whole_groups(made.parts.source, made.classes, chosen)
+    return SampledGroups(rows=rows, people=_behind(made, chosen), told=told_sample(made.classes, chosen, made.height))
+
+
+def drawn_groups(classes: Classes, chance: Chance, *, most: int = ROWS) -> NDArray[np.bool_] | None:
+    """Which groups are drawn, each with the same chance, so that they have at most so many rows together."""
     order = chance.generator().permutation(np.flatnonzero(classes.sizes <= most))
     drawn = order[classes.sizes[order].cumsum() <= most]
-    if made.parts is None or not len(drawn):
-        return None
     chosen = np.zeros(classes.count, np.bool_)
     chosen[drawn] = True
-    source = made.parts.source
+    return chosen if len(drawn) else None
+
+
+def whole_groups(source: EngineSource, classes: Classes, chosen: NDArray[np.bool_]) -> pl.DataFrame:
+    """All released rows of some groups, as texts."""
     missing = [source.domain(name, "text").missing is not None for name in classes.quasi]
     plain = replace(classes, wild=tuple(map(_last, map(len, classes.labels), missing)))
     shown = CellMapping(cells=plain, labels=plain.labels, shown=plain.keys, suppressed=~chosen)
-    rows = source.texts(source.names, shown)
-    told = (
-        f"on {rows.height:,} of {made.height:,} released rows: {len(drawn):,} of {classes.count:,} groups, drawn at "
-        "random and whole; the intervals are about these groups"
+    return source.texts(source.names, shown)
+
+
+def told_sample(classes: Classes, chosen: NDArray[np.bool_], rows: int) -> str:
+    """What a reader must know about attacks on some groups of so many rows."""
+    return (
+        f"on {int(classes.sizes[chosen].sum()):,} of {rows:,} released rows: {int(chosen.sum()):,} of "
+        f"{classes.count:,} groups, drawn at random and whole; the intervals are about these groups"
     )
-    return SampledGroups(rows=rows, people=_behind(made, chosen), told=told)
 
 
 def _last(labels: int, missing: bool) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from sfumato.workflow.audit import Audit
 from sfumato.workflow.kinds.table.sampled_groups import ROWS, sampled_groups
 from sfumato.workflow.kinds.table.table_subject import kept, release_subject
 from sfumato.workflow.loading import load_table
+from sfumato.workflow.plan.attack_plan import AttackPlan
 
 if TYPE_CHECKING:
     from sfumato.workflow.kinds.table.table_release import TableRelease
@@ -47,10 +48,19 @@ def _attacked_groups(made: TableRelease, control: Table | None, work: Work, chan
         )
     drawn = sampled_groups(made, chance)
     if drawn is None:
-        names = chosen_attacks(asked.attacks)
-        return Audit(skipped=dict.fromkeys(names, f"every group has more than {ROWS:,} rows, and no more are attacked"))
-    found = attacked(release_subject(made, control=control, drawn=drawn), asked, work, chance)
-    told = [replace(one, note=f"{one.note}; {drawn.told}" if one.note else drawn.told) for one in found.findings]
+        return none_drawn(asked)
+    return told_of(attacked(release_subject(made, control=control, drawn=drawn), asked, work, chance), drawn.told)
+
+
+def none_drawn(asked: AttackPlan) -> Audit:
+    """What is told where every group is too large."""
+    names = chosen_attacks(asked.attacks)
+    return Audit(skipped=dict.fromkeys(names, f"every group has more than {ROWS:,} rows, and no more are attacked"))
+
+
+def told_of(found: Audit, sample: str) -> Audit:
+    """The findings, each of which says what it is about."""
+    told = [replace(one, note=f"{one.note}; {sample}" if one.note else sample) for one in found.findings]
     return replace(found, findings=tuple(told))
 
 

@@ -97,7 +97,7 @@ def summary(made: TableRelease) -> Summary:
     changes = (rows_kept, ("smallest group", smallest, min(made.smallest_class.values())), *columns)
     if made.levels is None:
         return Summary(lines=lines, changes=changes)
-    heights = [hierarchy.height for hierarchy in made.prepared.problem.hierarchies]
+    heights = [hierarchy.base + hierarchy.height for hierarchy in made.prepared.problem.hierarchies]
     rows = tuple((name, level, height) for (name, level), height in zip(made.levels.items(), heights, strict=True))
     return Summary(lines=lines, heads=("column", "level", "of"), cells=rows, changes=changes)
 

@@ -38,8 +38,20 @@ def check(plan: Plan) -> None:
     refuse_attacks(plan.attack.accept, "table", key="accept")
     Keys.of(plan.privacy, "privacy").one_of("reading", READINGS, "strict")
     refuse_keys(plan.privacy, (*parts.builders("table"), *READING), "unknown key")
+    _refuse_exact(plan)
     if plan.privacy:
         check_requirement(plan, plan.privacy, parts)
+
+
+def _refuse_exact(plan: Plan) -> None:
+    """Refuse other tables of exact values beside a column that is counted from a base level."""
+    based = next((name for name, column in plan.columns.items() if column.base), None)
+    beside = [key for key in ("control", "earlier") if getattr(plan.attack, key)]
+    if based is not None and beside:
+        raise PlanError(
+            f"attack.{beside[0]} compares exact values, and columns.{based}.base counts labels in their place; leave "
+            "one of them out, or attack the written bundle with `sfumato attack`"
+        )
 
 
 def algorithm_of(plan: Plan, name: str, parts: Catalog) -> tuple[AlgorithmPart, Any]:

@@ -69,7 +69,9 @@ class TableRelease(Release):
         """The level of each quasi-identifier, where every column has one."""
         if self.outcome.levels is None:
             return None
-        return dict(zip(self.prepared.schema.quasi, self.outcome.levels, strict=True))
+        bases = [hierarchy.base for hierarchy in self.prepared.problem.hierarchies]
+        whole = [base + level for base, level in zip(bases, self.outcome.levels, strict=True)]
+        return dict(zip(self.prepared.schema.quasi, whole, strict=True))
 
     @property
     def smallest_class(self) -> dict[str, int]:
@@ -181,9 +183,9 @@ class TableRelease(Release):
         found = {}
         for name, part in zip(self.prepared.problem.cells.quasi, cut, strict=True):
             labels = self.classes.labels[self.classes.quasi.index(name)]
-            domain = self.prepared.domains[name]
+            domain, based = self.prepared.domains[name], self.prepared.based.get(name)
             tree = self.plan.columns[name].hierarchy or {"kind": "flat"}
-            found[name] = rule_at(tree, self.plan.folder, domain, labels, part)
+            found[name] = rule_at(tree, self.plan.folder, domain, labels, part, based)
         return found
 
     def parts_into(self, folder: Path) -> dict[str, Any] | None:

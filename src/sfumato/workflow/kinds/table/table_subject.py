@@ -12,7 +12,6 @@ import polars as pl
 
 from sfumato.attacks.frame.coverage import coverage_of
 from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.bundle.data_parts import part_files
 from sfumato.bundle.published import Published
 from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.domains import ObservedDomain, narrowed
@@ -87,7 +86,7 @@ def bundle_subject(
 ) -> Subject:
     """A bundle with its original; the plan's hierarchies tell what labels cover, where those do not tell it."""
     published = Published.from_json(manifest["data"])
-    rows = whole_rows(folder, manifest)
+    rows = read_released(folder / str(manifest["data"]["file"]), manifest, published.missing).frame
     groups = None
     if published.apart is not None:
         groups = read_released(folder / str(manifest["data"]["apart"]["file"]), manifest, published.missing).frame
@@ -101,13 +100,31 @@ def bundle_subject(
         columns[name] = original.column(name, None if plan is None else _kind(plan, name))
     every = {name: ObservedDomain.of(column) for name, column in columns.items()}
     domains = {name: every[name] for name in needed}
-    hierarchies = {name: None if plan is None else _hierarchy(plan, domains[name]) for name in schema.quasi}
     people = _persons(manifest, original, columns)
+    known = domains, {name: every[name] for name in shown if name in every}
+    return stated_subject(
+        one_each(rows, published.unit, Chance(seed=0)), manifest, known, people=people, groups=groups, control=control,
+        plan=plan,
+    )  # fmt: skip
+
+
+def stated_subject(
+    rows: pl.DataFrame,
+    manifest: Mapping[str, Any],
+    known: tuple[Mapping[str, ObservedDomain], Mapping[str, ObservedDomain]],
+    *,
+    people: pl.DataFrame,
+    groups: pl.DataFrame | None,
+    control: Table | None,
+    plan: Plan | None,
+) -> Subject:
+    """Rows of a bundle, and what its manifest states about them; ``known`` are the domains of people's columns."""
+    published, (domains, beside) = Published.from_json(manifest["data"]), known
     found = _subject(
-        one_each(rows, published.unit, Chance(seed=0)),
+        rows,
         published,
-        (domains, {name: every[name] for name in shown if name in every}),
-        hierarchies,
+        known,
+        {name: planned_hierarchy(plan, domains[name]) for name in published.schema.quasi},
         people=people,
         claims=[(str(one["model"]), one["parameters"]) for one in manifest["claims"]],
         algorithm=str(manifest["recoding"]["algorithm"]),
@@ -117,16 +134,8 @@ def bundle_subject(
     )
     stated = manifest["recoding"]["columns"]
     means = frozenset(n for n, one in stated.items() if one.get("form") == "means")
-    left_out = tuple(name for name in shown if name not in every)
+    left_out = tuple(name for name in beside_quasi(published, rows) if name not in {**domains, **beside})
     return replace(found, means=means, left_out=left_out, unit=published.unit)
-
-
-def whole_rows(folder: Path, manifest: Mapping[str, Any]) -> pl.DataFrame:
-    """All released rows in memory, from one file or from many."""
-    data = manifest["data"]
-    if "parts" in data:
-        return pl.concat([pl.read_parquet(file, glob=False) for file in part_files(folder, data)])
-    return read_released(folder / str(data["file"]), manifest, tuple(map(str, data["missing"]))).frame
 
 
 def _persons(manifest: Mapping[str, Any], original: Table, columns: Mapping[str, Column]) -> pl.DataFrame:
@@ -256,16 +265,17 @@ def _kind(plan: Plan, name: str) -> Any:
     return plan.columns[name].type if name in plan.columns else None
 
 
-def _hierarchy(plan: Plan, domain: ObservedDomain) -> Hierarchy | None:
-    tree = plan.columns[domain.column].hierarchy if domain.column in plan.columns else None
-    if tree is None:
+def planned_hierarchy(plan: Plan | None, domain: ObservedDomain) -> Hierarchy | None:
+    """The hierarchy that a plan gives a column, if there is a plan and it gives one."""
+    tree = plan.columns[domain.column].hierarchy if plan is not None and domain.column in plan.columns else None
+    if tree is None or plan is None:
         return None
     return builder(tree, f"columns.{domain.column}.hierarchy", plan.folder).build(domain)
 
 
 def _trees(plan: Plan, domains: Mapping[str, ObservedDomain]) -> dict[str, dict[str, tuple[str, ...]]]:
     """What lies above the values of columns that the plan gives a tree."""
-    built = {name: (_hierarchy(plan, domain), domain) for name, domain in domains.items()}
+    built = {name: (planned_hierarchy(plan, domain), domain) for name, domain in domains.items()}
     return {name: _paths(tree, domain) for name, (tree, domain) in built.items() if tree is not None}
 
 
