@@ -14,6 +14,16 @@ from sfumato.cli.show import WIDTH, Json, say, say_json, table
 if TYPE_CHECKING:
     from sfumato.workflow.profile.profiling import Profile
 
+Engine = Annotated[
+    str | None, typer.Option("--engine", help="The engine that counts the rows: duckdb, postgresql or spark.")
+]
+Place = Annotated[str | None, typer.Option("--table", metavar="NAME", help="The table in the engine.")]
+Database = Annotated[Path | None, typer.Option("--database", help="With duckdb and --table or --query: its file.")]
+Connection = Annotated[
+    str | None,
+    typer.Option("--connection", metavar="NAME", help="The environment variable that holds the engine's address."),
+]
+
 
 def profile(
     data: Annotated[str | None, typer.Argument(help="The data file, a folder or a pattern.")] = None,
@@ -31,18 +41,11 @@ def profile(
     trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
     sheet: Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook, by name or number.")] = None,
     codes: Annotated[bool, typer.Option("--codes", help="Show codes of SPSS and Stata, not their labels.")] = False,
-    engine: Annotated[
-        str | None, typer.Option("--engine", help="The engine that counts the rows: duckdb, postgresql or spark.")
-    ] = None,
-    place: Annotated[str | None, typer.Option("--table", metavar="NAME", help="The table in the engine.")] = None,
+    engine: Engine = None,
+    place: Place = None,
     query: Annotated[str | None, typer.Option("--query", help="A SELECT in place of a table.")] = None,
-    database: Annotated[
-        Path | None, typer.Option("--database", help="With duckdb and --table or --query: its file.")
-    ] = None,
-    connection: Annotated[
-        str | None,
-        typer.Option("--connection", metavar="NAME", help="The environment variable that holds the engine's address."),
-    ] = None,
+    database: Database = None,
+    connection: Connection = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     as_json: Json = False,
 ) -> None:

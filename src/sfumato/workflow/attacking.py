@@ -9,9 +9,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from sfumato.attacks.disclosure.homogeneity import Homogeneity
 from sfumato.attacks.disclosure.proximity import Divergence
 from sfumato.attacks.frame.assignment import different
@@ -24,18 +21,15 @@ from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
 from sfumato.bundle.stated_form import FAULTS, stated_form
-from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError, listed, nearest
+from sfumato.ground.errors import BundleError, PlanError, SfumatoError, listed, nearest
 from sfumato.ground.work import Work
 from sfumato.verification.verifying import untouched
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.parts import Attack, AttackPart
-from sfumato.workflow.dating import planned_dates, refuse_moved, stated_dates
 from sfumato.workflow.kinds import kind_stated
-from sfumato.workflow.loading import load_table, read_file
 from sfumato.workflow.plan.attack_plan import TRIALS, AttackPlan, refuse_no_bundle
 from sfumato.workflow.plan.plan import Plan
 
@@ -186,41 +180,49 @@ def attack(
     A bundle of collected answers has no original and is attacked from its bytes.
     ``earlier`` are bundles about the same people that are laid over it. Without ``seconds`` there is no time limit.
     """
+    from sfumato.workflow.adversary_files import known_table
+
+    place, work = Path(folder), work or Work()
     others = [refuse_no_bundle(Path(one), "--earlier") for one in earlier]
-    manifest = untouched(Path(folder))
-    theirs = None if control is None else _table(control, plan, manifest)
+    manifest = untouched(place)
+    theirs = None if control is None else known_table(control, plan, manifest)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     kind = kind_stated(manifest)
     if kind.alone is not None:
-        _refuse_beside(Path(folder), {"original": original, "known": known, "control": control, "earlier": others})
-        with _bundle_at_fault(Path(folder)):
-            return kind.alone(Path(folder), manifest, asked, work or Work())
+        _refuse_beside(place, {"original": original, "known": known, "control": control, "earlier": others})
+        with _bundle_at_fault(place):
+            return kind.alone(place, manifest, asked, work)
     if "parts" in manifest["data"]:
         from sfumato.workflow.kinds.table.attacked_parts import attack_parts, refuse_whole
 
         refuse_whole({"known": known, "earlier": others})
-        with _bundle_at_fault(Path(folder)), stated_form(Path(folder)):
-            return attack_parts(
-                Path(folder), manifest, original, asked, control=theirs, plan=plan, seed=seed, work=work or Work()
-            )
+        with _bundle_at_fault(place), stated_form(place):
+            return attack_parts(place, manifest, original, asked, control=theirs, plan=plan, seed=seed, work=work)
     if original is None:
         raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
-    table = _table(original, plan, manifest)
+    table = known_table(original, plan, manifest)
     if kind.beside is not None:
-        _refuse_beside(Path(folder), {"known": known})
-        given = {"control": theirs, "earlier": others, "asked": asked, "work": work or Work()}
-        with _bundle_at_fault(Path(folder)):
-            return kind.beside(Path(folder), manifest, table, chance=Chance(seed=seed), **given)
-    with stated_form(Path(folder)):
-        subject = kind.subject(Path(folder), manifest, table, control=theirs, plan=plan)
+        _refuse_beside(place, {"known": known})
+        given = {"control": theirs, "earlier": others, "asked": asked, "work": work}
+        with _bundle_at_fault(place):
+            return kind.beside(place, manifest, table, chance=Chance(seed=seed), **given)
+    with stated_form(place):
+        subject = kind.subject(place, manifest, table, control=theirs, plan=plan)
     chance = Chance(seed=seed)
     before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
-    with _bundle_at_fault(Path(folder)):
-        found = attacked(subject, asked, work or Work(), chance, before, kind=kind.attacked_as)
+    with _bundle_at_fault(place):
+        found = attacked(subject, asked, work, chance, before, kind=kind.attacked_as)
     if known is None:
         return found
-    linked = _registered(subject, _table(known, plan, manifest), trials, Chance(seed=seed))
+    linked = _linked(subject, known_table(known, plan, manifest), trials, Chance(seed=seed))
     return replace(found, findings=(linked, *found.findings))
+
+
+def _linked(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
+    from sfumato.workflow.adversary_files import registered
+
+    linkage = FellegiSunter(trials=trials)
+    return registered(linkage, subject, register, chance, limit_of(linkage, subject, None))
 
 
 def _refuse_beside(folder: Path, given: Mapping[str, object]) -> None:
@@ -265,41 +267,3 @@ def _laid_over(
     return lambda work: composed(
         subject, others, made_from, plan, trials=asked.trials, seconds=asked.seconds, work=work, chance=chance
     )
-
-
-def _registered(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
-    """Link a register to the release; its lines are about the people of the original, in the same order."""
-    if subject.drawn:
-        raise BundleError(
-            "--known: the rows are drawn and nobody's own, so no line of a register has a row to be linked to"
-        )
-    if register.rows != subject.people.height:
-        raise DataError(
-            f"{register.source} has {register.rows:,} lines, but the original has {subject.people.height:,} rows; a "
-            "register has a line for each of them, in the same order, with empty cells where it knows nothing"
-        )
-    shared = [name for name in subject.quasi if name in register.names]
-    if not shared:
-        raise DataError(f"{register.source} has none of the quasi-identifiers {listed(subject.quasi)}")
-    lines = register.frame.select(
-        [
-            register.frame[name].cast(pl.String)
-            if name in shared
-            else pl.Series(name, [None] * register.rows, pl.String)
-            for name in subject.quasi
-        ]
-    )
-    chosen = np.sort(chance.generator().permutation(register.rows)[:trials])
-    linkage = FellegiSunter(trials=trials)
-    limit = limit_of(linkage, subject, None)
-    return linkage.against(subject, lines[chosen], subject.people[chosen], chance, limit)
-
-
-def _table(data: object, plan: Plan | None, manifest: Mapping[str, Any]) -> Table:
-    """What an adversary knows, with dates written as the bundle writes them."""
-    if plan is not None and isinstance(data, str | Path):
-        return load_table(plan, None, str(Path(data).resolve()))
-    if plan is not None:
-        return planned_dates(from_frame(data, missing=plan.input.missing), plan)
-    refuse_moved(manifest)
-    return stated_dates(read_file(data) if isinstance(data, str | Path) else from_frame(data), manifest)

@@ -14,6 +14,7 @@ from sfumato.data.trajectories import checked_mark
 from sfumato.describe.domains import Categories
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import ParameterError, PlanError, listed
+from sfumato.workflow.plan.base_plan import check_base
 from sfumato.workflow.plan.builders import builder, builder_tree
 from sfumato.workflow.plan.date_plan import check_date, date_keys, public_dates
 from sfumato.workflow.plan.domain_plan import check_domain, domain_keys, public_keys
@@ -98,7 +99,7 @@ class ColumnPlan:
         """Refuse a hierarchy that cannot be built; files are looked at when they are read."""
         check_domain(self, name)
         check_date(self, name)
-        _check_base(self, name)
+        check_base(self, name)
         for key in ("hierarchy", "time_hierarchy"):
             tree: Tree | None = getattr(self, key)
             if tree is not None and "file" not in tree:
@@ -192,24 +193,6 @@ def refuse_guarded(columns: Mapping[str, ColumnPlan], kind: str) -> None:
                 f'columns.{name}.role = ["quasi", "sensitive"] is for releases of tables with models of inference; '
                 f"{kind} has none about such a column; use 'quasi' or 'sensitive'"
             )
-
-
-def _check_base(column: ColumnPlan, name: str) -> None:
-    """Refuse a base level below the values, and one where nothing is generalized by levels."""
-    at = f"columns.{name}.base"
-    if column.base < 0:
-        raise PlanError(f"{at} must be a level of the hierarchy, 1 or more, not {column.base}")
-    if column.base and (column.role is not Role.QUASI or column.type in ITEMIZED or column.guarded):
-        told = "is sensitive too" if column.guarded else f"has type {column.type}" if column.type in ITEMIZED else ""
-        told = told or f"has role = '{column.role}'"
-        raise PlanError(f"{at}: only a quasi-identifier is counted from a coarser level, and {name!r} {told}")
-
-
-def refuse_base(columns: Mapping[str, ColumnPlan], kind: str) -> None:
-    """Refuse base levels in a kind of release that does not count cells."""
-    for name, column in columns.items():
-        if column.base:
-            raise PlanError(f"columns.{name}.base is for releases of tables by groups; this one is {kind}")
 
 
 def _refuse_unguarded(column: ColumnPlan, name: str, folder: Path) -> None:

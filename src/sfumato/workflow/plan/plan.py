@@ -19,8 +19,9 @@ from sfumato.ground.strict_toml import read_toml
 from sfumato.utility.learners import LEARNERS
 from sfumato.workflow.plan.about_plan import AboutPlan
 from sfumato.workflow.plan.attack_plan import AttackPlan
+from sfumato.workflow.plan.base_plan import refuse_base
 from sfumato.workflow.plan.collection_plan import CollectionPlan
-from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan, refuse_base
+from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
 from sfumato.workflow.plan.date_plan import check_shifts
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys

@@ -16,7 +16,8 @@ from sfumato.ground.errors import DataError
 from sfumato.group.classes import Classes
 from sfumato.group.near_unique import FEW, NearUnique, near_unique
 from sfumato.workflow.profile.missing_marks import found_marks
-from sfumato.workflow.profile.profiled_source import MOST, ProfiledSource, figures, profiled
+from sfumato.workflow.profile.profiled_input import profiled
+from sfumato.workflow.profile.profiled_source import MOST, ProfiledSource, figures
 from sfumato.workflow.profile.suggest import Suggestion, names_people
 
 _MOST_QUASI = 10
