@@ -26,6 +26,8 @@ from sfumato.group.near_unique import asked_size
 from sfumato.publish.problem import Form
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.base.figures import count
+from sfumato.report.base.language import figured, retold, said
 from sfumato.report.base.sentences import sentence
 from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
@@ -107,28 +109,31 @@ def utility_facts(measured: Mapping[str, Any], metric: str) -> tuple[UtilityFact
             low=parts.metrics[name].make.low,
             high=parts.metrics[name].make.high,
             chosen=name == metric,
-            meaning=parts.metrics[name].meaning,
+            meaning=said(parts.metrics[name].meaning),
         )
         for name, value in measured.items()
     )
 
 
 def _marks(manifest: Manifest, published: Published) -> list[str]:
-    marks = [sentence(mark) for mark in manifest["marks"]]
+    marks = [sentence(retold(mark)) for mark in manifest["marks"]]
     keyed = [name for name, spec in manifest["plan"]["columns"].items() if "pseudonym" in spec]
     if keyed:
-        marks.append(f"Pseudonymized, not anonymized: {', '.join(keyed)}. Whoever holds the key can name these people.")
+        words = "Pseudonymized, not anonymized: {columns}. Whoever holds the key can name these people."
+        marks.append(said(words, columns=", ".join(keyed)))
     marks += moved_marks(manifest)
     if published.apart is not None:
         marks.append(
-            "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What is "
-            "hidden is which of its group's sensitive values is whose."
+            said(
+                "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What "
+                "is hidden is which of its group's sensitive values is whose."
+            )
         )
     left_out = manifest["suppression"].get("left_out")
     if left_out:
-        marks.append(f"{left_out:,} rows with missing values were left out before anything else.")
+        marks.append(said("{n} rows with missing values were left out before anything else.", n=count(left_out)))
     if published.exempt and manifest["suppression"]["rows"]:
-        marks.append("Suppressed rows are published as * and were exempted from the requirement by the plan.")
+        marks.append(said("Suppressed rows are published as * and were exempted from the requirement by the plan."))
     return marks
 
 
@@ -151,24 +156,24 @@ def _column(
     (columns, apart), planned = shown, manifest["plan"]["columns"].get(name, {"role": str(Role.KEEP)})
     if apart is not None and name == apart.column.name:
         counted = _values_apart(tables["sensitive"], name)
-        done = f"published apart by {apart.group}, in the file of sensitive values"
+        done = said("published apart by {group}, in the file of sensitive values", group=apart.group)
         return ColumnFacts(
             name=name, role="sensitive", done=done, distinct_after=len(counted), before=counted, after=counted
         )
     if name not in columns:
-        return ColumnFacts(name=name, role=str(planned["role"]), done="not published")
+        return ColumnFacts(name=name, role=str(planned["role"]), done=said("not published"))
     role = columns[name].role
     if role is Role.QUASI:
         return _quasi(columns[name], manifest, classes)
     moved = moved_by(planned)
     if role in _DONE:
-        return ColumnFacts(name=name, role=str(role), done=moved or _DONE[role])
+        return ColumnFacts(name=name, role=str(role), done=moved or said(_DONE[role]))
     after = distribution(_domain(tables["data"], name, columns[name].kind))
     whole = not manifest["suppression"]["rows"]
     return ColumnFacts(
         name=name,
         role=str(role),
-        done=moved or "published unchanged",
+        done=moved or said("published unchanged"),
         distinct_before=len(after) if whole else None,
         distinct_after=len(after),
         before=after if whole else (),
@@ -273,12 +278,17 @@ def _done(level: int | None, height: int, average: float | None, form: Form) -> 
     """What was done to a quasi-identifier, in words."""
     average = average or 0.0  # only labels of a hierarchy have one that is told
     if form != "levels":
-        return _FORMS[form].format(average=f"{average:.1f}", height=height)
+        return said(_FORMS[form], average=figured(f"{average:.1f}"), height=height)
     if level is None:
-        return f"generalized group by group, on average {average:.1f} of {height} levels"
+        words = "generalized group by group, on average {average} of {height} levels"
+        return said(words, average=figured(f"{average:.1f}"), height=height)
     if level == height:
-        return "suppressed entirely (every cell is *)"
-    return f"generalized to level {level} of {height}" if level else "published as it was"
+        return said("suppressed entirely (every cell is *)")
+    return (
+        said("generalized to level {level} of {height}", level=level, height=height)
+        if level
+        else said("published as it was")
+    )
 
 
 def distribution(domain: ObservedDomain) -> Distribution:
