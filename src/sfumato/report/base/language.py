@@ -80,21 +80,25 @@ def retold(text: str) -> str:
 
     >>> with speaking("de"):
     ...     retold("name their income")
-    'income dieser Person nennen'
+    'income dieser Person zu nennen'
     """
     return _retold(text, _SPOKEN.get()) or text
 
 
 def _retold(text: str, language: str) -> str:
-    """What a text is in a language, whole or sentence by sentence; nothing where no sentence is known."""
+    """What a text is in a language, whole or sentence by sentence; nothing where no sentence is known.
+
+    A sentence of several parts is known if all of them are.
+    """
     for pattern, other in told(language):
         found = pattern.fullmatch(text)
         if found is not None:
             return other.format(**{name: _placed(name, value, language) for name, value in found.groupdict().items()})
     parts = _SENTENCE.split(text)
-    if len(parts) == 1:
-        return ""
-    return " ".join(_retold(one, language) or one for one in parts)
+    if len(parts) > 1:
+        return " ".join(_retold(one, language) or one for one in parts)
+    clauses = [_retold(one, language) for one in text.split("; ")] if "; " in text else []
+    return "; ".join(clauses) if all(clauses) else ""
 
 
 def _placed(name: str, value: str, language: str) -> str:
@@ -107,8 +111,7 @@ def _placed(name: str, value: str, language: str) -> str:
 @cache
 def told(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     """The finished texts that a language has, as patterns; those with most words of their own come first."""
-    found = {english: other for name, part in _read(language).items() if name.startswith("told")
-             for english, other in part.items()}  # fmt: skip
+    found = _texts(language, told=True)
     ordered = sorted(found, key=lambda text: -len(_PLACE.sub("", text)))
     return tuple((_pattern(text), found[text]) for text in ordered)
 
@@ -127,10 +130,12 @@ def _pattern(text: str) -> re.Pattern[str]:
 @cache
 def texts(language: str) -> Mapping[str, str]:
     """English texts with what they are in a language; nothing for English itself."""
-    return {english: other for part in _read(language).values() for english, other in part.items()}
+    return _texts(language, told=False)
 
 
-def _read(language: str) -> Mapping[str, Mapping[str, str]]:
+def _texts(language: str, *, told: bool) -> dict[str, str]:
+    """The texts of the sections that are told, or of the others."""
     if language == "en":
         return {}
-    return read_toml((PLACE / f"{language}.toml").read_text(encoding="utf-8"))
+    parts = read_toml((PLACE / f"{language}.toml").read_text(encoding="utf-8"))
+    return {k: v for name, part in parts.items() if name.startswith("told") == told for k, v in part.items()}

@@ -94,7 +94,7 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Any]) -> ReportFacts:
 
 def _claim(claim: Claim, *, people: bool) -> ClaimFacts:
     meaning, limits = catalog().explained(claim.model, claim.parameters, people=people)
-    title = titled(claim.model, claim.parameters)
+    title = retold(titled(claim.model, claim.parameters))
     return ClaimFacts(claim=claim, title=title, meaning=meaning, limits=limits, people=people)
 
 
