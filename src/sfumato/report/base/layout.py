@@ -63,7 +63,10 @@ def environment() -> Environment:
 
 
 def _told(text: str, /, **values: Any) -> Markup:
-    """A text of a template in the language of the page; it may hold marks of HTML, and values are escaped."""
+    """A text of a template in the language of the page; it may hold marks of HTML, and values are escaped.
+
+    So the text must stand in the template; one that comes with the facts passes through the filter ``said``.
+    """
     from markupsafe import Markup, escape
 
     shown = {key: escape(figures.seen(value) if type(value) is str else value) for key, value in values.items()}
@@ -83,9 +86,10 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "role": lambda role: said(sentences.ROLES.get(role, role)),
         "reading": lambda name: said(sentences.READINGS.get(name, name)),
         "retold": retold,
+        "said": said,
         "shown": lambda value, how: figures.odds(value) if how == "odds" else figures.share(value),
         "maybe": lambda value: figures.NONE if value is None else figures.count(value),
-        "plain": lambda value: figures.number(value) if isinstance(value, int | float) else value,
+        "plain": lambda value: figures.number(value) if isinstance(value, int | float) else retold(value),
         "on_scale": _on_scale,
     }
 

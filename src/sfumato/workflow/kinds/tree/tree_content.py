@@ -182,7 +182,7 @@ def _claim_shown(claim: Mapping[str, Any]) -> ClaimShown:
 
 def _domain(domain: Any) -> str:
     if isinstance(domain, Categories):
-        return listed(domain.values, most=12)
+        return retold(listed(domain.values, most=12))
     low, high = (figured(f"{end:g}") for end in (domain.low, domain.high))
     if domain.grid is None:
         return said("{low} to {high}", low=low, high=high)
