@@ -23,11 +23,10 @@ from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.group.keys import total
 from sfumato.group.near_unique import asked_size
-from sfumato.publish.problem import Form
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.figures import count
-from sfumato.report.base.language import figured, retold, said
+from sfumato.report.base.language import retold, said
 from sfumato.report.base.sentences import sentence
 from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
@@ -35,6 +34,7 @@ from sfumato.verification.evidence import evidence, required
 from sfumato.verification.near_unique_remarks import near_unique_released
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.dating import moved_by, moved_marks
+from sfumato.workflow.kinds.table.recoded_words import done_words
 
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
@@ -209,7 +209,7 @@ def _quasi(column: PublishedColumn, manifest: Manifest, classes: Classes) -> Col
     return ColumnFacts(
         name=name,
         role="guarded" if column.guarded else "quasi",
-        done=_done(level, height, _climbed(stated["labels"], counts, height), stated.get("form", "levels")),
+        done=done_words(level, height, _climbed(stated["labels"], counts, height), stated.get("form", "levels")),
         level=level,
         height=height,
         loss=_loss(stated, counts, manifest["suppression"]),
@@ -263,32 +263,6 @@ def _climbed(steps: Mapping[str, float | None], counts: Mapping[str, int], heigh
         return None
     climbed = sum(many * float(steps.get(label) or (height if label == TOP else 0)) for label, many in counts.items())
     return climbed / max(sum(counts.values()), 1)
-
-
-_FORMS = {
-    "boxes": "shown as the range or set of values of each group",
-    "means": "shown as group means",
-    "distributions": "shown as how many rows of each group have each value",
-    "nodes": "cut through its tree: generalized by {average} of {height} levels on average, a value always alike",
-    "intervals": "shown as intervals that were found for the purpose, a value always alike",
-}
-
-
-def _done(level: int | None, height: int, average: float | None, form: Form) -> str:
-    """What was done to a quasi-identifier, in words."""
-    average = average or 0.0  # only labels of a hierarchy have one that is told
-    if form != "levels":
-        return said(_FORMS[form], average=figured(f"{average:.1f}"), height=height)
-    if level is None:
-        words = "generalized group by group, on average {average} of {height} levels"
-        return said(words, average=figured(f"{average:.1f}"), height=height)
-    if level == height:
-        return said("suppressed entirely (every cell is *)")
-    return (
-        said("generalized to level {level} of {height}", level=level, height=height)
-        if level
-        else said("published as it was")
-    )
 
 
 def distribution(domain: ObservedDomain) -> Distribution:
