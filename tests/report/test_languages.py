@@ -24,8 +24,11 @@ from sfumato.verification.verifying import tables_of
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.pages import public_page, report_of
+from tests.collaborate.test_mining_protocols import people as joint_people
+from tests.collaborate.test_mining_protocols import run
 from tests.golden.releases.comparing import BUNDLES
 from tests.report.said_texts import SOURCES, said_texts
+from tests.workflow.test_joint_bundles import session, write_joint
 
 OTHERS = [name for name in language.LANGUAGES if name != "en"]
 PLACES = re.compile(r"{\w+}")
@@ -157,9 +160,18 @@ PUT_TOGETHER = (
     " quasi-identifiers of a person (worst ones)",
     ", measured together with ",
     "1 item of a person",
+    ": against them epsilon = ",
     "a person's quasi-identifiers but ",
     "epsilon of one choice",
+    "for every label that was tried, also those that were refused: how many rows all parties have together in every "
+    "group with a label below it, and how many of these have each watched value of ",
+    "for supports, any n - 2 of n parties that put together what they saw",
+    "for unions, no two parties: neighbours in the ring that work together can follow an item to its owner",
     "how frequent the values are, and ",
+    "how many rows all parties have together, by every declared value of each quasi-identifier",
+    "how many rows of every value of ",
+    "more parties that work together, who know their own noise: the bundle says which epsilon is left against how many",
+    "readers of the release, against whom epsilon = ",
     "say something about quasi-identifiers that is true of exactly one person",
     "say something that is true of exactly one person",
     "say who has which ",
@@ -201,6 +213,18 @@ def _data_words(folder: Path) -> set[str]:
 @pytest.mark.usefixtures("bracketed")
 def test_no_word_of_a_page_was_forgotten(folder: Path):
     assert sorted(unsaid(_public(folder, "de")) - _data_words(folder) - KNOWN) == []
+
+
+@pytest.mark.parametrize("name", ["counts", "rules", "tree"])
+@pytest.mark.usefixtures("bracketed")
+def test_no_word_of_a_joint_result_was_forgotten(name: str, tmp_path: Path):
+    whole = joint_people(300, 1)
+    made = run(name, [whole[:100], whole[100:200], whole[200:]])[0]
+    stated = session(name)
+    write_joint(tmp_path / "out", made, stated, force=False)
+    names = (tmp_path / "out" / "data.json").read_text(encoding="utf-8") + str(stated["parameters"]) + name
+    known = set(re.findall(r"[^\W\d_]{2,}", names))
+    assert sorted(unsaid(_public(tmp_path / "out", "de")) - known - KNOWN) == []
 
 
 def _plan(**about: str) -> sf.Plan:
