@@ -210,7 +210,7 @@ def test_a_minimal_algorithm_under_closeness_is_broken():
 def test_distances_by_a_tree_are_not_read():
     claim = ("t-closeness", {"t": 0.1, "column": "ill", "distance": "emd-hierarchical", "paths": {HIV: ("x",)}})
     subject = replace(naive_minimal([WONG] * 3, 2), claims=(claim,))
-    assert "by which he could reason" in Minimality().fits(subject)
+    assert "by which an attacker could reason" in Minimality().fits(subject)
     words = Closeness(t=0.1, distance="emd-ordered")
     assert distance_to(np.array([0.5, 0.5]), ("low", "high"), words) is None
     listed = distance_to(np.array([0.5, 0.5]), ("high", "low"), replace(words, order=("low", "middle", "high")))

@@ -12,6 +12,8 @@ from sfumato.data.date_forms import DateForm, read_days
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, listed, unknown_column
+from sfumato.report.base.figures import count
+from sfumato.report.base.language import said
 from sfumato.workflow.plan.date_plan import form_of, stated_forms
 from sfumato.workflow.plan.plan import Plan
 
@@ -69,7 +71,7 @@ def moved_by(planned: Mapping[str, Any]) -> str | None:
     """What a report says about a column whose dates were moved; None for every other column."""
     if "shift" not in planned:
         return None
-    return f"moved by up to {planned['shift']['days']:,} days, all dates of a person alike"
+    return said("moved by up to {days} days, all dates of a person alike", days=count(planned["shift"]["days"]))
 
 
 def moved_marks(manifest: Mapping[str, Any]) -> list[str]:
@@ -78,9 +80,12 @@ def moved_marks(manifest: Mapping[str, Any]) -> list[str]:
     if not moved:
         return []
     return [
-        f"Pseudonymized, not anonymized: the dates in {', '.join(moved)} were moved by a keyed number of days for each "
-        "person. Intervals are true, the dates are not. Whoever knows one true date of a person, or has the key, knows "
-        "all of that person's dates."
+        said(
+            "Pseudonymized, not anonymized: the dates in {columns} were moved by a keyed number of days for each "
+            "person. Intervals are true, the dates are not. Whoever knows one true date of a person, or has the key, "
+            "knows all of that person's dates.",
+            columns=", ".join(moved),
+        )
     ]
 
 

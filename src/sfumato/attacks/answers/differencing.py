@@ -99,12 +99,12 @@ class Differencing:
             attack=self.name,
             threat=self.threat,
             knows="somebody's quasi-identifiers, and may ask for counts",
-            does=f"find her {column} from two counts that differ by her",
+            does=f"find their {column} from two counts that differ by this person",
             rate=Rate(hits=float(right(scores, truth).sum()), trials=len(truth), failed=refused),
             naive=Rate(hits=float(guess.sum()), trials=len(truth)),
             limit=limit,
             figures={"questions": float(asked), "questions_for_one_person": 2.0 * len(values)},
-            note="somebody who is not alone with her quasi-identifiers, or a refused question, is a failed trial",
+            note="somebody who is not alone with their quasi-identifiers, or a refused question, is a failed trial",
         )
 
 

@@ -65,7 +65,7 @@ class EmptyCells:
             attack=self.name,
             threat=self.threat,
             knows="everybody in a table of counts but one person",
-            does="tell from a positive count that she is there",
+            does="tell from a positive count that they are there",
             rate=Rate(hits=int((true[bets] == 1).sum()), trials=len(bets)),
             naive=Rate(hits=prior * len(bets), trials=len(bets)),
             limit=limit or _promised(prior, epsilon),

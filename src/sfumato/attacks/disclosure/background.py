@@ -23,7 +23,7 @@ FACTS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background:
-    """Somebody knows a person's quasi-identifiers, and m values of the sensitive column that she does not have.
+    """Somebody knows a person's quasi-identifiers, and m values of the sensitive column that they do not have.
 
     A Japanese patient seldom has a heart disease; a neighbour was seen at work and has no flu. He keeps the rows that
     fit, strikes out the values that she cannot have, and names the most frequent one that is left. If the fitting rows
@@ -40,7 +40,7 @@ class Background:
     threat: ClassVar[str] = "attribute disclosure"
 
     m: int = 1
-    """How many values he knows that she does not have."""
+    """How many values he knows that they do not have."""
     choice: str = "random"
     """Which ones: "random", or "worst", the most frequent of the others."""
     column: str | None = None
@@ -76,8 +76,8 @@ class Background:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows=f"a person's quasi-identifiers, and {self.m} of the values of {column} that she does not have",
-            does=f"name her {column}",
+            knows=f"a person's quasi-identifiers, and {self.m} of the values of {column} that they do not have",
+            does=f"name their {column}",
             rate=_rate(found, hits),
             naive=Rate(hits=float(found.guesses(self.m).sum()), trials=len(hits)),
             control=None if others is None else _rate(others, others.hits(self.m)[0]),

@@ -97,7 +97,7 @@ def unfit(subject: Subject, column: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Homogeneity:
-    """Somebody knows all quasi-identifiers of a person, and that she is in the release.
+    """Somebody knows all quasi-identifiers of a person, and that they are in the release.
 
     He wants her sensitive value, not her row. He keeps the rows that fit and names the value that most of them have;
     where all have the same he is certain, however many rows there are. It costs him one pass over the release. The
@@ -132,8 +132,8 @@ class Homogeneity:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows=f"a person's {_known(subject, column)} and that she is in the release",
-            does=f"name her {column}",
+            knows=f"a person's {_known(subject, column)} and that they are in the release",
+            does=f"name their {column}",
             rate=found.rate,
             naive=found.naive,
             control=found.control,

@@ -74,7 +74,7 @@ class Inference:
             attack=self.name,
             threat=self.threat,
             knows=f"{', '.join(self._known(subject))} of a person",
-            does=f"guess her {secret}",
+            does=f"guess their {secret}",
             rate=self._guessed(subject, targets),
             naive=self._constant(subject, targets),
             control=control,

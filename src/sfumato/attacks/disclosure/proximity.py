@@ -75,8 +75,8 @@ class Proximity:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows="a person's quasi-identifiers and that she is in the release",
-            does=f"name an interval of width {line.width:g} that holds her {column}",
+            knows="a person's quasi-identifiers and that they are in the release",
+            does=f"name an interval of width {line.width:g} that holds their {column}",
             rate=Rate(hits=float(inside.sum()), trials=len(inside), failed=int((posterior.view < 0).sum())),
             naive=Rate(hits=float(guessed.sum()), trials=len(guessed)),
             control=self._outsiders(count, chance, line),
@@ -228,14 +228,14 @@ class Divergence:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows="a person's quasi-identifiers and that she is in the release",
-            does=f"link her with a {column} that is far from her own, with confidence {self.threshold:g} or more",
+            knows="a person's quasi-identifiers and that they are in the release",
+            does=f"link them with a {column} that is far from their own, with confidence {self.threshold:g} or more",
             rate=Rate(hits=float(self._believes(far).sum()), trials=len(far), failed=int((~there).sum())),
             naive=Rate(hits=float(self._believes(guessed).sum()), trials=len(far)),
             limit=limit,
             worst=float(far.max(initial=0)),
             figures={"confidence_far": mean(far), "right": mean(right)},
-            note="a trial that works is a wrong belief about a person, and a harm to her",
+            note="a trial that works is a wrong belief about a person, and a harm to them",
         )
 
 

@@ -98,7 +98,7 @@ class LkcAdversary:
             attack=self.name,
             threat=self.threat,
             knows=f"{min(self.l, len(subject.quasi))} quasi-identifiers of a person ({self.choice} ones)",
-            does="pick her row",
+            does="pick their row",
             rate=Rate(hits=float(chances.sum()), trials=len(rows), failed=int((rows == 0).sum())),
             naive=Rate(hits=len(rows) / max(subject.release.height, 1), trials=len(rows), exact=True),
             control=self._outsiders(count, chance),

@@ -18,7 +18,7 @@ from sfumato.ground.errors import ParameterError, listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearestRecord:
-    """Somebody knows all quasi-identifiers of a person, and that she is in the release, perhaps with other values.
+    """Somebody knows all quasi-identifiers of a person, and that they are in the release, perhaps with other values.
 
     He wants her row. Values were exchanged, so her own may fit nowhere: he takes the row that is nearest to what he
     knows, one at random where several are. It costs him one search for each person. The guesser takes any row. He is
@@ -64,8 +64,8 @@ class NearestRecord:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows="a person's quasi-identifiers and that she is in the release",
-            does="find her row by taking the nearest one",
+            knows="a person's quasi-identifiers and that they are in the release",
+            does="find their row by taking the nearest one",
             rate=Rate(hits=float(sum(hits)), trials=len(hits)),
             naive=Rate(hits=len(hits) / rows, trials=len(hits), exact=True),
             limit=limit,

@@ -18,7 +18,7 @@ from sfumato.ground.errors import listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linkage:
-    """Somebody knows all quasi-identifiers of a person, and that she is in the release.
+    """Somebody knows all quasi-identifiers of a person, and that they are in the release.
 
     He wants her row. He reads the labels, keeps the rows that fit what he knows, and picks one of them at random: he is
     right with probability 1 / rows that fit. It costs him one pass over the release. This is the prosecutor; without
@@ -73,8 +73,8 @@ class Linkage:
         return Finding(
             attack=self.name,
             threat=self.threat,
-            knows=f"{self._known(subject)} and that she is in the release",
-            does="pick her row",
+            knows=f"{self._known(subject)} and that they are in the release",
+            does="pick their row",
             rate=Rate(hits=float(chances.sum()), trials=trials, failed=int((rows == 0).sum())),
             naive=Rate(hits=trials / released if released else 0.0, trials=trials, exact=True),
             control=self._outsiders(subject, chance),
@@ -92,7 +92,9 @@ class Linkage:
     def _known(self, subject: Subject) -> str:
         if not self.whole(subject):
             return "a person's quasi-identifiers"
-        return f"everything that is published about a person (her quasi-identifiers, {listed(subject.beside, most=6)})"
+        return (
+            f"everything that is published about a person (their quasi-identifiers, {listed(subject.beside, most=6)})"
+        )
 
     def _fitting(self, subject: Subject, people: pl.DataFrame) -> Ints:
         return fitting_whole_rows(subject, people) if self.whole(subject) else fitting_rows(subject, people)

@@ -138,7 +138,7 @@ class SparseSets:
             threat=self.threat,
             knows=f"{self.m} {'item' if self.m == 1 else 'items'} of a person"
             + (f", and {self.wrong} wrong ones" if self.wrong else ""),
-            does="pick her record",
+            does="pick their record",
             rate=Rate(hits=float(hits[answered].sum()), trials=len(hits), failed=int((found == 0).sum())),
             naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits), exact=True),
             limit=limit,

@@ -83,7 +83,7 @@ class Membership:
             attack=self.name,
             threat=self.threat,
             knows="somebody's whole record" if self.whole_record else "somebody's quasi-identifiers",
-            does="tell whether she was in the table",
+            does="tell whether they were in the table",
             rate=Rate(hits=hits, trials=tested),
             naive=Rate(hits=tested / 2, trials=tested, exact=True),
             limit=limit,

@@ -76,7 +76,7 @@ class Composition:
             attack=self.name,
             threat=self.threat,
             knows="the quasi-identifiers of somebody who is in both releases",
-            does=f"name her {column} by laying the releases over each other",
+            does=f"name their {column} by laying the releases over each other",
             rate=Rate(hits=float(right(both, truth).sum()), trials=len(truth), failed=int((both.sum(1) == 0).sum())),
             naive=Rate(hits=float(max(alone, default=0.0)), trials=len(truth)),
             control=self._control(first, second, one, other, chance),

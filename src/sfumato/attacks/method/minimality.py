@@ -86,7 +86,7 @@ class Minimality:
             return why
         if any(self._promised(subject, column)):
             return ""
-        return f"no claim bounds how frequent a value of {column!r} may be, by which he could reason"
+        return f"no claim bounds how frequent a value of {column!r} may be, by which an attacker could reason"
 
     def variants(self, subject: Subject) -> Sequence[tuple[str, Minimality]]:
         """As it is; and, where some claims are no bounds on belief, on the values that others protect."""

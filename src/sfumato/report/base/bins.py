@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import floor, isfinite, log10
 
 from sfumato.report.base.figures import count, label, number
+from sfumato.report.base.language import said
 
 Distribution = Sequence[tuple[str, int]]
 """Labels with how often they occur, in order."""
@@ -70,7 +71,7 @@ def top(parts: Sequence[tuple[str, int, int]], most: int = 12) -> list[tuple[str
     order = sorted(range(len(parts)), key=lambda i: (-parts[i][1] - parts[i][2], i))
     kept, rest = sorted(order[:most]), order[most:]
     shown = [(label(parts[i][0]), *parts[i][1:]) for i in kept]
-    other = f"{count(len(rest))} others"
+    other = said("{n} others", n=count(len(rest)))
     return [*shown, (other, sum(parts[i][1] for i in rest), sum(parts[i][2] for i in rest))]
 
 

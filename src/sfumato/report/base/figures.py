@@ -1,4 +1,4 @@
-"""Numbers as people read them: 30,162; 0.4 %; 1 in 5."""
+"""Numbers as people read them: 30,162; 0.4 %; 1 in 5; in German 30.162; 0,4 %; 1 von 5."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from bisect import bisect_right
 from itertools import accumulate
 from math import isfinite, isinf, isnan
 from unicodedata import east_asian_width
+
+from sfumato.report.base.language import figured, said
 
 NONE = "\u2013"
 """Where there is no number."""
@@ -21,7 +23,7 @@ def count(value: float) -> str:
     >>> count(30162)
     '30,162'
     """
-    return f"{value:,.0f}" if isfinite(value) else number(value)
+    return figured(f"{value:,.0f}") if isfinite(value) else number(value)
 
 
 def share(value: float) -> str:
@@ -33,10 +35,10 @@ def share(value: float) -> str:
     if not isfinite(value):
         return number(value)
     if 0 < value < 0.001:
-        return f"<{GAP}0.1{GAP}%"
+        return figured(f"<{GAP}0.1{GAP}%")
     if 0.999 < value < 1:
-        return f">{GAP}99.9{GAP}%"
-    return f"{value * 100:.1f}".removesuffix(".0") + f"{GAP}%"
+        return figured(f">{GAP}99.9{GAP}%")
+    return figured(f"{value * 100:.1f}".removesuffix(".0")) + f"{GAP}%"
 
 
 def odds(value: float) -> str:
@@ -46,9 +48,14 @@ def odds(value: float) -> str:
     ['1 in 5', '1 in 1', '1 in 3.3', 'none']
     """
     if not isfinite(value) or value <= 0:
-        return "none"
+        return said("none")
     among = 1 / value
-    return f"1{GAP}in{GAP}" + (f"{among:,.1f}".removesuffix(".0") if among < 10 else count(among))
+    return one_in(figured(f"{among:,.1f}".removesuffix(".0")) if among < 10 else count(among))
+
+
+def one_in(many: str) -> str:
+    """A chance of one in so many, where no line breaks."""
+    return said("1 in {n}", n=many).replace(" ", GAP)
 
 
 def number(value: float, *, digits: int = 4) -> str:
@@ -62,10 +69,10 @@ def number(value: float, *, digits: int = 4) -> str:
     if isinf(value):
         return "∞" if value > 0 else f"{_MINUS}∞"
     if abs(value) < 1e15 and value == round(value):
-        return f"{value:,.0f}".replace("-", _MINUS)
+        return figured(f"{value:,.0f}").replace("-", _MINUS)
     places = max(0, digits - 1 - _magnitude(value))
     shown = _trimmed(f"{value:,.{min(places, 14)}f}") if abs(value) >= 1e-6 else f"{value:.2e}"
-    return shown.replace("-", _MINUS)
+    return figured(shown).replace("-", _MINUS)
 
 
 def apart(value: float, limit: float) -> str:
@@ -104,7 +111,7 @@ def label(text: str, *, most: int = 60) -> str:
     """
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
     ends = list(accumulate(2 if east_asian_width(c) in "WF" else 1 for c in line))
-    return (line if not ends or ends[-1] <= most else line[: bisect_right(ends, most - 1)] + "…") or "(empty)"
+    return (line if not ends or ends[-1] <= most else line[: bisect_right(ends, most - 1)] + "…") or said("(empty)")
 
 
 def _trimmed(shown: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.attacks.frame.trials import Finding, Outcome, Rate
-from sfumato.report.base.figures import share
+from sfumato.report.base.figures import count, share
+from sfumato.report.base.language import retold, said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.svg import LETTERS, WIDE, broken, drawing, line, plain, stacked, words
 
@@ -41,13 +42,13 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
     return tuple(
         Verdict(
             attack=one.attack,
-            threat=one.threat,
+            threat=said(one.threat),
             who=who(one),
             verdict=verdict(one),
             outcome=one.outcome,
             broken=one.outcome is Outcome.REFUTED and one.limit is not None,
-            chip="beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome),
-            note=one.note,
+            chip=said("beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome)),
+            note=retold(one.note),
         )
         for one in _ordered(merged(findings))
     )
@@ -71,14 +72,26 @@ def _ordered(findings: Sequence[Finding]) -> list[Finding]:
 
 def who(one: Finding) -> str:
     """Who can do what, with what knowledge, how surely."""
+    story = {"knows": retold(one.knows), "does": retold(one.does)}
     if one.outcome is Outcome.NOT_TRIED:
-        return f"Somebody who knows {one.knows} had nothing to try to {one.does}: {_all_failed(one.rate)}."
-    tried = f"{share(one.rate.value)} of {one.rate.trials:,} trials ({_between(one.rate)})"
-    without = f"{share(one.naive.value)} by guessing"
-    if one.control is not None and one.control.carried_out:
-        without += f", and {share(one.control.value)} on people who are not in the data"
+        why = _all_failed(one.rate)
+        return said("Somebody who knows {knows} had nothing to try to {does}: {why}.", **story, why=why)
+    story |= {"share": share(one.rate.value), "trials": count(one.rate.trials), "between": _between(one.rate)}
     return (
-        f"Somebody who knows {one.knows} can {one.does} in {tried}; without the release {without}.{_failed(one.rate)}"
+        said("Somebody who knows {knows} can {does} in {share} of {trials} trials ({between});", **story)
+        + f" {_without(one)}.{_failed(one.rate)}"
+    )
+
+
+def _without(one: Finding) -> str:
+    """What is possible without the release."""
+    guessed = share(one.naive.value)
+    if one.control is None or not one.control.carried_out:
+        return said("without the release {guessed} by guessing", guessed=guessed)
+    return said(
+        "without the release {guessed} by guessing, and {others} on people who are not in the data",
+        guessed=guessed,
+        others=share(one.control.value),
     )
 
 
@@ -86,42 +99,67 @@ def _failed(rate: Rate) -> str:
     """How many trials could not be carried out, and how often the others worked."""
     if not rate.failed or rate.of_carried_out is None:
         return ""
-    others = f"of the other {rate.carried_out:,}, {share(rate.of_carried_out)} worked"
-    return f" In {rate.failed:,} trials nothing could be tried; {others}."
+    return " " + said(
+        "In {failed} trials nothing could be tried; of the other {others}, {share} worked.",
+        failed=count(rate.failed),
+        others=count(rate.carried_out),
+        share=share(rate.of_carried_out),
+    )
 
 
 def _all_failed(rate: Rate) -> str:
-    return f"none of {rate.trials:,} trials could be carried out" if rate.trials else "there was no trial to make"
+    if not rate.trials:
+        return said("there was no trial to make")
+    return said("none of {trials} trials could be carried out", trials=count(rate.trials))
 
 
 def works_in(rate: Rate) -> str:
     """A rate in a table: with its interval, and never a figure where nothing was tried."""
     if not rate.carried_out:
-        return str(Outcome.NOT_TRIED)
-    failed = f"; {rate.failed:,} of {rate.trials:,} not tried" if rate.failed else ""
-    return f"{share(rate.value)} ({share(rate.low)} to {share(rate.high)}){failed}"
+        return said(str(Outcome.NOT_TRIED))
+    shown = said("{value} ({low} to {high})", value=share(rate.value), low=share(rate.low), high=share(rate.high))
+    if not rate.failed:
+        return shown
+    return shown + said("; {failed} of {trials} not tried", failed=count(rate.failed), trials=count(rate.trials))
 
 
 def verdict(one: Finding) -> str:
     """What a finding means; that an attack fails is never praised."""
     if one.outcome is Outcome.NOT_TRIED:
-        return "Not tried, which says nothing about the release, for or against it."
-    gain = f"The release adds {share(one.risk)} to what was possible without it"
-    if one.outcome is Outcome.REFUTED:
-        if one.limit is None:
-            return f"{gain}: it tells more than guessing, and nothing was promised about that."
-        return f"This refutes the {one.limit.why}, which allows {share(one.limit.value)}."
-    if one.outcome is Outcome.NOT_REFUTED:
-        allowed = f", within the {one.limit.why}, which allows {share(one.limit.value)}" if one.limit else ""
-        return f"{gain}{allowed}. A better attack may do more."
-    if one.rate.low <= one.baseline.high:
-        return "No better than without the release. This attack found nothing; others may."
-    allowed = f"; the {one.limit.why} allows {share(one.limit.value)}, inside the interval" if one.limit else ""
-    return f"{gain}{allowed}. More trials would tell."
+        return said("Not tried, which says nothing about the release, for or against it.")
+    if one.outcome is Outcome.INCONCLUSIVE and one.rate.low <= one.baseline.high:
+        return said("No better than without the release. This attack found nothing; others may.")
+    words = _VERDICTS[one.outcome, one.limit is not None]
+    if one.limit is None:
+        return said(words, gain=share(one.risk))
+    return said(words, gain=share(one.risk), why=retold(one.limit.why), allowed=share(one.limit.value))
+
+
+_VERDICTS = {
+    (Outcome.REFUTED, False): (
+        "The release adds {gain} to what was possible without it: it tells more than guessing, and nothing was "
+        "promised about that."
+    ),
+    (Outcome.REFUTED, True): "This refutes the {why}, which allows {allowed}.",
+    (Outcome.NOT_REFUTED, False): (
+        "The release adds {gain} to what was possible without it. A better attack may do more."
+    ),
+    (Outcome.NOT_REFUTED, True): (
+        "The release adds {gain} to what was possible without it, within the {why}, which allows {allowed}. A better "
+        "attack may do more."
+    ),
+    (Outcome.INCONCLUSIVE, False): ("The release adds {gain} to what was possible without it. More trials would tell."),
+    (Outcome.INCONCLUSIVE, True): (
+        "The release adds {gain} to what was possible without it; the {why} allows {allowed}, inside the interval. "
+        "More trials would tell."
+    ),
+}
+"""What a finding means, by its outcome and by whether something is promised about it."""
 
 
 def _between(rate: Rate) -> str:
-    return f"{share(rate.low)} to {share(rate.high)} with {share(rate.confidence)} confidence"
+    ends = {"low": share(rate.low), "high": share(rate.high)}
+    return said("{low} to {high} with {confidence} confidence", **ends, confidence=share(rate.confidence))
 
 
 def pictured(findings: Sequence[Finding]) -> Picture | None:
@@ -135,7 +173,7 @@ def pictured(findings: Sequence[Finding]) -> Picture | None:
         if one.threat != threat:
             threat = one.threat
             y += 6
-            parts.append(words(threat, 0, y + LETTERS / 2, tone="muted"))
+            parts.append(words(said(threat), 0, y + LETTERS / 2, tone="muted"))
             y += step
         parts += _row(one, y, left, right)
         y += step
@@ -144,15 +182,17 @@ def pictured(findings: Sequence[Finding]) -> Picture | None:
     told = "; ".join(_compared(one) for one in ordered)
     return Picture(
         svg=drawing([*grid, *parts, *marks], WIDE, y + 14),
-        words=f"How often each attack works, against what is possible without the release. {told}.",
-        caption="How often each attack works (bar: interval), beside what is possible without the release (tick) and "
-        "what is allowed (dashed)",
+        words=said("How often each attack works, against what is possible without the release. {told}.", told=told),
+        caption=said(
+            "How often each attack works (bar: interval), beside what is possible without the release (tick) and "
+            "what is allowed (dashed)"
+        ),
     )
 
 
 def _compared(one: Finding) -> str:
-    rate = share(one.rate.value) if one.rate.carried_out else str(Outcome.NOT_TRIED)
-    return f"{one.attack}: {rate} against {share(one.baseline.value)}"
+    rate = share(one.rate.value) if one.rate.carried_out else said(str(Outcome.NOT_TRIED))
+    return said("{attack}: {rate} against {base}", attack=one.attack, rate=rate, base=share(one.baseline.value))
 
 
 def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
@@ -161,7 +201,7 @@ def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
 
     named = stacked(broken(one.attack, left - 20), left - 10, y, anchor="end")
     if one.outcome is Outcome.NOT_TRIED:
-        return [*named, words(str(one.outcome), left + 6, y + LETTERS / 3, tone="muted")]
+        return [*named, words(said(str(one.outcome)), left + 6, y + LETTERS / 3, tone="muted")]
     tone = "alarm" if one.outcome is Outcome.REFUTED and one.limit is not None else "after"
     low, high = at(one.rate.low), max(at(one.rate.high), at(one.rate.low) + 2)
     base = at(one.baseline.value)
@@ -186,4 +226,4 @@ def skipped_words(skipped: Mapping[str, str]) -> list[str]:
     names: dict[str, list[str]] = {}
     for name, why in skipped.items():
         names.setdefault(why, []).append(name)
-    return [f"{', '.join(some)}: {why}" for why, some in names.items()]
+    return [f"{', '.join(some)}: {retold(why)}" for why, some in names.items()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.attacks.frame.trials import Finding
 from sfumato.report.base import figures, sentences
 from sfumato.report.base.findings import Verdict, pictured, skipped_words, verdicts
-from sfumato.report.base.language import said, spoken
+from sfumato.report.base.language import retold, said, spoken
 from sfumato.report.base.page_opening import ABOUT, opening
 from sfumato.report.base.picture import Picture
 
@@ -63,7 +63,10 @@ def environment() -> Environment:
 
 
 def _told(text: str, /, **values: Any) -> Markup:
-    """A text of a template in the language of the page; it may hold marks of HTML, and values are escaped."""
+    """A text of a template in the language of the page; it may hold marks of HTML, and values are escaped.
+
+    So the text must stand in the template; one that comes with the facts passes through the filter ``said``.
+    """
     from markupsafe import Markup, escape
 
     shown = {key: escape(figures.seen(value) if type(value) is str else value) for key, value in values.items()}
@@ -77,14 +80,16 @@ def page(template: str, **given: Any) -> str:
 
 def _filters() -> dict[str, Callable[..., Any]]:
     formats = (figures.count, figures.share, figures.odds, figures.number, figures.apart)
-    said = (sentences.promised, sentences.reached, sentences.verdict, sentences.suppressed, sentences.searched)
-    return {each.__name__: each for each in (*formats, *said)} | {
+    words = (sentences.promised, sentences.reached, sentences.verdict, sentences.suppressed, sentences.searched)
+    return {each.__name__: each for each in (*formats, *words)} | {
         "label": lambda text: figures.label(text, most=80),
-        "role": lambda role: sentences.ROLES.get(role, role),
-        "reading": lambda name: sentences.READINGS.get(name, name),
+        "role": lambda role: said(sentences.ROLES.get(role, role)),
+        "reading": lambda name: said(sentences.READINGS.get(name, name)),
+        "retold": retold,
+        "said": said,
         "shown": lambda value, how: figures.odds(value) if how == "odds" else figures.share(value),
         "maybe": lambda value: figures.NONE if value is None else figures.count(value),
-        "plain": lambda value: figures.number(value) if isinstance(value, int | float) else value,
+        "plain": lambda value: figures.number(value) if isinstance(value, int | float) else retold(value),
         "on_scale": _on_scale,
     }
 

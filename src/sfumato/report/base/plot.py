@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sfumato.report.base.figures import GAP
+from sfumato.report.base.figures import GAP, one_in
+from sfumato.report.base.language import figured
 from sfumato.report.base.scales import Scale
 from sfumato.report.base.shapes import MUTED, SIZE
 from sfumato.report.base.svg import drawing, line, plain, words
@@ -79,11 +80,12 @@ def tick(value: float, how: How) -> str:
     if how == "share":
         return f"{_short(value * 100)}{GAP}%"
     if how == "odds":
-        return f"1{GAP}in{GAP}{_short(1 / value)}" if value > 0 else "0"
+        return one_in(_short(1 / value)) if value > 0 else "0"
     return _short(value)
 
 
 def _short(value: float) -> str:
     """Three digits at most, without zeros at the end, thousands apart."""
     rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 1000 or rounded == int(rounded) else f"{rounded:.10f}".rstrip("0")
+    whole = abs(rounded) >= 1000 or rounded == int(rounded)
+    return figured(f"{rounded:,.0f}" if whole else f"{rounded:.10f}".rstrip("0"))

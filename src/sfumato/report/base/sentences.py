@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sfumato.bundle.claims import Claim
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.figures import apart, count, number, share
+from sfumato.report.base.language import said
 
 if TYPE_CHECKING:
     from sfumato.group.near_unique import NearUnique
@@ -74,19 +75,19 @@ READINGS: Mapping[str, str] = MappingProxyType(
 def promised(facts: ClaimFacts) -> str:
     """What a claim promises, as the rest of a sentence."""
     claim, limit = facts.claim, number(facts.claim.limit)
-    said = PROMISES.get((claim.model, claim.sense))
-    if said is None:
-        return f"{facts.title}, which asks for {claim.sense} {limit}"
+    words = PROMISES.get((claim.model, claim.sense))
+    if words is None:
+        return said("{title}, which asks for {sense} {limit}", title=facts.title, sense=said(claim.sense), limit=limit)
     column = claim.parameters.get("column")
-    of = f" of {column}" if column else ""
-    return said.format(limit=limit, of=of, rows=noun(claim.limit, people=facts.people))
+    of = said(" of {column}", column=column) if column else ""
+    return said(words, limit=limit, of=of, rows=noun(claim.limit, people=facts.people))
 
 
 def noun(count: float, *, people: bool) -> str:
     """What is counted."""
     if people:
-        return "person" if count == 1 else "people"
-    return "row" if count == 1 else "rows"
+        return said("person" if count == 1 else "people")
+    return said("row" if count == 1 else "rows")
 
 
 def reached(claim: Claim) -> str:
@@ -94,18 +95,28 @@ def reached(claim: Claim) -> str:
     shown = apart(claim.reached, claim.limit)
     if claim.holds or not claim.classes_failing:
         return shown
-    return f"{shown}; {counted(claim.classes_failing, 'group fails', 'groups fail')}"
+    return f"{shown}; {counted(claim.classes_failing, said('group fails'), said('groups fail'))}"
 
 
 def verdict(facts: ReportFacts) -> str:
     """Whether all promises hold, in one sentence."""
     total, broken = len(facts.claims), sum(not one.claim.holds for one in facts.claims)
     if not total:
-        return "This release makes no promise."
+        return said("This release makes no promise.")
     if broken:
-        return f"{count(broken)} of {counted(total, 'promise', 'promises')} {'does' if broken == 1 else 'do'} not hold."
-    every = "The promise holds" if total == 1 else f"All {total} promises hold"
-    return f"{every} on the released rows{still(facts.near_unique)}."
+        return unkept(broken, total)
+    if total == 1:
+        return said("The promise holds on the released rows{still}.", still=still(facts.near_unique))
+    return said("All {total} promises hold on the released rows{still}.", total=total, still=still(facts.near_unique))
+
+
+def unkept(broken: int, total: int) -> str:
+    """How many promises do not hold."""
+    if total == 1:
+        return said("{broken} of {total} promise does not hold.", broken=broken, total=total)
+    if broken == 1:
+        return said("{broken} of {total} promises does not hold.", broken=broken, total=count(total))
+    return said("{broken} of {total} promises do not hold.", broken=count(broken), total=count(total))
 
 
 def still(found: Sequence[NearUnique]) -> str:
@@ -113,23 +124,38 @@ def still(found: Sequence[NearUnique]) -> str:
     names = [one.column for one in found]
     if not names:
         return ""
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f", and still {listed} nearly {'singles' if len(names) == 1 else 'single'} people out"
+    if len(names) == 1:
+        return said(", and still {column} nearly singles people out", column=names[0])
+    return said(
+        ", and still {columns} and {last} nearly single people out", columns=", ".join(names[:-1]), last=names[-1]
+    )
 
 
 def suppressed(facts: ReportFacts) -> str:
     """How many rows were suppressed, how, and whether that was allowed."""
-    part = suppressed_share(facts)
-    how = "removed" if facts.suppressed_how == "remove" else "kept, with their quasi-identifiers replaced by *"
+    part, limit = suppressed_share(facts), share(facts.suppressed_limit)
     if not facts.rows_suppressed:
-        return f"No row was suppressed; up to {share(facts.suppressed_limit)} of the rows might have been."
-    over = " That is more than the plan allows." if part > facts.suppressed_limit + 1e-12 else ""
-    rows = counted(facts.rows_suppressed, "row", "rows")
-    verb = "was" if facts.rows_suppressed == 1 else "were"
-    return (
-        f"{rows} of {count(facts.rows_before)} ({share(part)}) {verb} {how}; "
-        f"the plan allows up to {share(facts.suppressed_limit)}.{over}"
-    )
+        return said("No row was suppressed; up to {limit} of the rows might have been.", limit=limit)
+    words = _SUPPRESSED[facts.suppressed_how == "remove", facts.rows_suppressed == 1]
+    many, before = count(facts.rows_suppressed), count(facts.rows_before)
+    told = said(words, many=many, before=before, part=share(part), limit=limit)
+    over = part > facts.suppressed_limit + 1e-12
+    return f"{told} {said('That is more than the plan allows.')}" if over else told
+
+
+_SUPPRESSED = {
+    (True, True): "{many} row of {before} ({part}) was removed; the plan allows up to {limit}.",
+    (True, False): "{many} rows of {before} ({part}) were removed; the plan allows up to {limit}.",
+    (False, True): (
+        "{many} row of {before} ({part}) was kept, with their quasi-identifiers replaced by *; the plan allows up to "
+        "{limit}."
+    ),
+    (False, False): (
+        "{many} rows of {before} ({part}) were kept, with their quasi-identifiers replaced by *; the plan allows up to "
+        "{limit}."
+    ),
+}
+"""How rows were suppressed: whether they were removed, and whether it is one."""
 
 
 def suppressed_share(facts: ReportFacts) -> float:
@@ -139,10 +165,10 @@ def suppressed_share(facts: ReportFacts) -> float:
 
 def searched(facts: ReportFacts) -> str:
     """Whether the release is proven to lose least, in one sentence."""
-    by = f" (measured by {facts.metric})" if facts.metric else ""
+    by = said(" (measured by {metric})", metric=facts.metric) if facts.metric else ""
     if facts.proven:
-        return f"Proven: no other choice of levels within the plan loses less{by}."
-    return f"Best so far: a choice of levels that loses less{by} may exist; the search did not rule it out."
+        return said("Proven: no other choice of levels within the plan loses less{by}.", by=by)
+    return said("Best so far: a choice of levels that loses less{by} may exist; the search did not rule it out.", by=by)
 
 
 def counted(value: int, one: str, many: str) -> str:

@@ -6,6 +6,7 @@ from math import exp
 
 from sfumato.ground.work import Work
 from sfumato.report.base.figures import count, label, number, share
+from sfumato.report.base.language import figured, said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.shapes import AFTER, BEFORE, INK, LABELS, MUTED, SIZE, STEP
@@ -34,18 +35,18 @@ def render(facts: CollectedFacts, work: Work | None = None) -> str:
     watch, pictures = work or Work(), []
     for place, one in enumerate(facts.estimates):
         watch.advance("report", place, len(facts.estimates))
-        pictures.append((label(one.name), NAMES[one.kind], beyond(one), drawn(one)))
+        pictures.append((label(one.name), said(NAMES[one.kind]), beyond(one), drawn(one)))
     return page(
         "collected.html.j2",
         facts=facts,
         audit=audit_shown(facts.findings, facts.skipped),
-        promises=[(one, NAMES[one.kind], meaning(one)) for one in facts.promises],
+        promises=[(one, said(NAMES[one.kind]), meaning(one)) for one in facts.promises],
         pictures=pictures,
         pairs=[
             (
                 one,
                 other,
-                "correlation" if numbers else "Cramér's V",
+                said("correlation" if numbers else "Cramér's V"),
                 *(_told(figure, numbers) for figure in figures),
             )
             for one, other, numbers, figures in facts.pairs
@@ -56,13 +57,16 @@ def render(facts: CollectedFacts, work: Work | None = None) -> str:
 def meaning(one: PromiseShown) -> str:
     """What a promise means, in one sentence."""
     if one.about is not None:
-        times = number(exp(one.about), digits=3) if one.about < 30 else "a great many"
-        each = "of every item " if one.kind == "items" else ""
-        return f"Whatever is shown {each}is at most {times} times as likely with any other true answer."
-    wide, part = number(one.width or 0.0), share(one.of_range or 0.0)
-    return (
-        f"Who names an interval around the shown number must make it {wide} wide, {part} of the range, to be right "
-        "with 95\u00a0% probability. No epsilon is promised."
+        times = number(exp(one.about), digits=3) if one.about < 30 else said("a great many")
+        if one.kind == "items":
+            words = "Whatever is shown of every item is at most {times} times as likely with any other true answer."
+            return said(words, times=times)
+        return said("Whatever is shown is at most {times} times as likely with any other true answer.", times=times)
+    return said(
+        "Who names an interval around the shown number must make it {wide} wide, {part} of the range, to be right "
+        "with 95\u00a0% probability. No epsilon is promised.",
+        wide=number(one.width or 0.0),
+        part=share(one.of_range or 0.0),
     )
 
 
@@ -71,9 +75,10 @@ def beyond(one: EstimateShown) -> str:
     below, above = one.outside
     told = []
     if one.kind in _NUMBERS:
-        told.append(f"{share(below)} of the shown numbers lie below the declared range, {share(above)} above it.")
+        words = "{below} of the shown numbers lie below the declared range, {above} above it."
+        told.append(said(words, below=share(below), above=share(above)))
     if len(one.cells) > _MOST[one.kind in _NUMBERS]:
-        told.append(f"The most frequent of {count(len(one.cells))} cells.")
+        told.append(said("The most frequent of {n} cells.", n=count(len(one.cells))))
     return " ".join(told)
 
 
@@ -84,7 +89,7 @@ def drawn(one: EstimateShown) -> Picture:
     most = max([1e-9, *(max(one.cells[n][1], one.cells[n][4]) for n in kept), *(one.true or ())])
     parts = [
         words(head, LABELS + _BARS + sum(_FIGURES[: n + 1]), _ABOVE - 9 + 0.34 * SIZE, anchor="end", size=SIZE - 1)
-        for n, head in enumerate(("shown", "estimated"))
+        for n, head in enumerate((said("shown"), said("estimated")))
     ]
     for row, n in enumerate(kept):
         parts += _row(one, n, _ABOVE + STEP * (row + 0.5), _BARS / most)
@@ -114,11 +119,12 @@ def _row(one: EstimateShown, n: int, middle: float, scale: float) -> list[str]:
 
 def _words(one: EstimateShown, n: int) -> str:
     name, shown, estimate, low, high = one.cells[n]
-    true = "" if one.true is None else f", truly {share(one.true[n])}"
-    return f"{label(name)} {share(shown)} shown, {share(estimate)} estimated ({share(low)} to {share(high)}){true}"
+    figures = {"shown": share(shown), "estimate": share(estimate), "low": share(low), "high": share(high)}
+    told = said("{name} {shown} shown, {estimate} estimated ({low} to {high})", name=label(name), **figures)
+    return told if one.true is None else told + said(", truly {share}", share=share(one.true[n]))
 
 
 def _told(value: float | None, signed: bool) -> str:
     """A measure between -1 and 1, or between 0 and 1."""
     told = "" if value is None else f"{value:+.2f}" if signed else f"{value:.2f}"
-    return told.replace("-", "\u2212") or "\u2013"
+    return figured(told).replace("-", "\u2212") or "\u2013"

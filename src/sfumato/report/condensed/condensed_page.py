@@ -10,6 +10,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, number, share
+from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 
@@ -105,7 +106,7 @@ def render(facts: CondensedFacts, work: Work | None = None) -> str:
         "condensed.html.j2",
         facts=facts,
         audit=audit_shown(facts.findings, facts.skipped),
-        treated=[(name, _HOW[how]) for name, how in facts.treated],
+        treated=[(name, said(_HOW[how])) for name, how in facts.treated],
         pictures=_pictures(facts, work or Work()),
         together=_together(facts),
     )
@@ -129,13 +130,13 @@ def _pictures(facts: CondensedFacts, work: Work) -> list[tuple[str, Picture]]:
             for words, before, after in parts
         ]
         told = "; ".join(f"{words} {count(after)}" for words, _, after in parts)
-        picture = Picture(svg=bars(rows, heads=_heads(facts, "share")), words=f"{label(one.name)}: {told}.")
+        picture = Picture(svg=bars(rows, heads=_heads(facts, said("share"))), words=f"{label(one.name)}: {told}.")
         drawn.append((label(one.name), picture))
     return drawn
 
 
 def _heads(facts: CondensedFacts, alone: str) -> tuple[str, ...]:
-    return ("before", "after") if facts.inside else (alone,)
+    return (said("before"), said("after")) if facts.inside else (alone,)
 
 
 def _told(facts: CondensedFacts, before: float, after: float) -> tuple[str, ...]:
@@ -153,5 +154,10 @@ def _together(facts: CondensedFacts) -> Picture | None:
             figures = (number(one.before, digits=2), *figures)
         words = f"{label(one.first, most=14)} · {label(one.second, most=14)}"
         rows.append(Row(label=words, back=abs(one.before or 0.0), front=abs(one.after), figures=figures))
-    told = "; ".join(f"{label(one.first)} and {label(one.second)} {number(one.after, digits=2)}" for one in facts.pairs)
-    return Picture(svg=bars(rows, heads=_heads(facts, "correlation")), words=f"Correlations: {told}.")
+    told = "; ".join(
+        said("{one} and {other}", one=label(one.first), other=label(one.second)) + f" {number(one.after, digits=2)}"
+        for one in facts.pairs
+    )
+    return Picture(
+        svg=bars(rows, heads=_heads(facts, said("correlation"))), words=said("Correlations: {told}.", told=told)
+    )

@@ -10,6 +10,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, share
+from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 
@@ -51,8 +52,8 @@ def render(facts: GradedFacts, work: Work | None = None) -> str:
 
 def _tile(one: Finding) -> tuple[str, str, str]:
     """The attack, its rate and its interval."""
-    ends = f"{share(one.rate.low)} to {share(one.rate.high)}"
-    return one.attack, share(one.rate.value), f"{ends}; a guesser {share(one.naive.value)}"
+    figures = {"low": share(one.rate.low), "high": share(one.rate.high), "guessed": share(one.naive.value)}
+    return one.attack, share(one.rate.value), said("{low} to {high}; a guesser {guessed}", **figures)
 
 
 def _pictures(facts: GradedFacts, work: Work) -> list[tuple[str, str, Picture]]:
@@ -65,6 +66,6 @@ def _pictures(facts: GradedFacts, work: Work) -> list[tuple[str, str, Picture]]:
             Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts
         ]
         told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
-        picture = Picture(svg=bars(rows, heads=("rows", "share")), words=f"{label(name)}: {told}.")
-        drawn.append((label(name), "codes, by their whole part" if form == "codes" else "aliases", picture))
+        picture = Picture(svg=bars(rows, heads=(said("rows"), said("share"))), words=f"{label(name)}: {told}.")
+        drawn.append((label(name), said("codes, by their whole part" if form == "codes" else "aliases"), picture))
     return drawn

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+from sfumato.report.base.language import said
 from sfumato.report.base.svg import NARROW, drawing, fitted, line, named, plain, room, words
 from sfumato.report.items.item_facts import Spot
 
@@ -99,14 +100,14 @@ def _lanes(
     for place in rows:
         tall = max(_LEAST, high[place] + 10)
         y[place], at = at + tall / 2, at + tall
-    left = min(max(map(room, [*rows, "place", "time"])), 0.26 * width if width <= NARROW else 170) + 22
+    left = min(max(map(room, [*rows, said("place"), said("time")])), 0.26 * width if width <= NARROW else 170) + 22
     step = (width - left - 22) / max(len(columns) - 1, 1)
     x = {time: left + step * i for i, time in enumerate(columns)}
     return _Lanes(x=x, y=y, left=left, bottom=at, offsets=offsets)
 
 
 def _axes(lanes: _Lanes, rows: Sequence[str], columns: Sequence[str], width: int) -> list[str]:
-    parts = [words("place", lanes.left - 18, _TOP - 8, anchor="end")]
+    parts = [words(said("place"), lanes.left - 18, _TOP - 8, anchor="end")]
     for place in rows:
         name = fitted(place, lanes.left - 20)
         parts.append(words(name, lanes.left - 18, lanes.y[place] + 4, anchor="end", tone="ink"))
@@ -114,7 +115,7 @@ def _axes(lanes: _Lanes, rows: Sequence[str], columns: Sequence[str], width: int
     parts += [line(lanes.x[time], _TOP, lanes.x[time], lanes.bottom) for time in columns]
     spots = [(time, lanes.x[time]) for time in columns]
     parts += named(spots, lanes.bottom + 14, width=width)
-    return [*parts, words("time", lanes.left - 18, lanes.bottom + 29, anchor="end")]
+    return [*parts, words(said("time"), lanes.left - 18, lanes.bottom + 29, anchor="end")]
 
 
 def _drawn(n: int, path: Path, wide: float, lanes: _Lanes) -> str:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, share
+from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.sentences import counted
 from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, TRACK
-from sfumato.report.items.bars import listed
+from sfumato.report.items.bars import changed, heads, listed
 from sfumato.report.items.item_facts import ItemColumnFacts, ItemFacts, ItemUtilityFacts
 from sfumato.report.items.places import PlacePictures, place_pictures
 from sfumato.report.items.sequences import MOST_BARS, ShownSequence, bar_rows, flow_pictures, set_bars
@@ -55,12 +56,14 @@ def item_bars(column: ItemColumnFacts, *, inside: bool) -> Picture | None:
     shown = parts[:MOST_BARS]
     if not shown:
         return None
-    svg = listed(bar_rows(shown, inside=inside, gone="none"), ("before", "after") if inside else ("records",))
+    svg = listed(bar_rows(shown, inside=inside, gone=said("none")), heads(inside=inside))
     if inside:
-        parts_said = "; ".join(f"{name} {count(old or 0)} before, {count(new or 0)} after" for name, old, new in shown)
+        parts_said = "; ".join(changed(name, old or 0, new or 0) for name, old, new in shown)
     else:
         parts_said = "; ".join(f"{name} {count(new or 0)}" for name, _, new in shown)
-    return Picture(svg=svg, words=f"{label(column.name)}, records per item: {parts_said}.")
+    return Picture(
+        svg=svg, words=said("{column}, records per item: {told}.", column=label(column.name), told=parts_said)
+    )
 
 
 def fates(found: ItemUtilityFacts) -> Picture | None:
@@ -68,14 +71,16 @@ def fates(found: ItemUtilityFacts) -> Picture | None:
     if not found.frequent:
         return None
     kept = min(max(1 - found.lost_share - found.coarser_share, 0.0), 1.0)
-    parts = [("kept", kept, AFTER), ("shown coarser", found.coarser_share, BEFORE), ("lost", found.lost_share, ALARM)]
+    coarser, lost = found.coarser_share, found.lost_share
+    parts = [(said("kept"), kept, AFTER), (said("shown coarser"), coarser, BEFORE), (said("lost"), lost, ALARM)]
     rows = [
         Row(label=name, back=1, front=part, figures=(share(part),), tone=tone, quiet=not part)
         for name, part, tone in parts
     ]
     parts_said = "; ".join(f"{name} {share(part)}" for name, part, _ in parts)
-    words = f"What became of {counted(found.frequent, 'frequent set', 'frequent sets')}. {parts_said}."
-    return Picture(svg=bars(rows, heads=("share",), back=TRACK), words=words)
+    sets = counted(found.frequent, said("frequent set"), said("frequent sets"))
+    words = said("What became of {sets}. {told}.", sets=sets, told=parts_said)
+    return Picture(svg=bars(rows, heads=(said("share"),), back=TRACK), words=words)
 
 
 def errors(found: ItemUtilityFacts) -> Picture | None:
@@ -86,7 +91,7 @@ def errors(found: ItemUtilityFacts) -> Picture | None:
     unit = most if most > 0 else 1.0
     rows = [
         Row(
-            label=counted(size, "known item", "known items"),
+            label=_known(size),
             back=mean / unit,
             front=median / unit,
             figures=(share(mean), share(median)),
@@ -94,7 +99,12 @@ def errors(found: ItemUtilityFacts) -> Picture | None:
         for size, median, mean in found.by_size
     ]
     parts_said = "; ".join(
-        f"{counted(size, 'known item', 'known items')}: median {share(median)}, mean {share(mean)}"
+        said("{known}: median {median}, mean {mean}", known=_known(size), median=share(median), mean=share(mean))
         for size, median, mean in found.by_size
     )
-    return Picture(svg=bars(rows, heads=("mean", "median")), words=f"Relative errors of count queries. {parts_said}.")
+    words = said("Relative errors of count queries. {told}.", told=parts_said)
+    return Picture(svg=bars(rows, heads=(said("mean"), said("median"))), words=words)
+
+
+def _known(size: int) -> str:
+    return counted(size, said("known item"), said("known items"))

@@ -14,6 +14,19 @@ MOST_STEPS = 50
 MOST_SEQUENCES = 40
 """How many frequent sequences are listed."""
 
+SECTIONS = (
+    ("promises", "What the promises mean"),
+    ("columns", "Columns"),
+    ("attacks", "Attacks"),
+    ("places", "Places and times"),
+    ("items", "Most frequent items"),
+    ("sequences", "Frequent sets"),
+    ("loss", "Information lost"),
+    ("search", "How it was found"),
+    ("glossary", "How to read this report"),
+)
+"""The sections that the page can have, in order: anchor and name."""
+
 
 def render(facts: ItemFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
@@ -45,15 +58,5 @@ def render(facts: ItemFacts, work: Work | None = None) -> str:
 def sections(facts: ItemFacts) -> tuple[tuple[str, str], ...]:
     """The page's sections in order: anchor and name."""
     kinds = {column.kind for column in facts.columns}
-    named = (
-        ("promises", "What the promises mean", True),
-        ("columns", "Columns", True),
-        ("attacks", "Attacks", True),
-        ("places", "Places and times", "trajectory" in kinds),
-        ("items", "Most frequent items", bool(kinds - {"trajectory"})),
-        ("sequences", "Frequent sets", True),
-        ("loss", "Information lost", True),
-        ("search", "How it was found", True),
-        ("glossary", "How to read this report", True),
-    )
-    return tuple((anchor, name) for anchor, name, there in named if there)
+    shown = {"places": "trajectory" in kinds, "items": bool(kinds - {"trajectory"})}
+    return tuple((anchor, name) for anchor, name in SECTIONS if shown.get(anchor, True))

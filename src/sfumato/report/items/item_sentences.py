@@ -9,7 +9,8 @@ from typing import Any
 from sfumato.bundle.claims import Claim
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.figures import apart, number
-from sfumato.report.base.sentences import counted, still
+from sfumato.report.base.language import retold, said
+from sfumato.report.base.sentences import counted, still, unkept
 from sfumato.report.items.item_facts import ItemFacts
 
 TITLES: Mapping[str, str] = MappingProxyType(
@@ -34,10 +35,10 @@ PROMISES: Mapping[str, str] = MappingProxyType(
 
 WORST: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("lkc-privacy", "at most"): "a largest share of {}",
-        ("lkc-privacy", "at least"): "{} records",
-        ("km-anonymity", "at least"): "{} records",
-        ("rho-uncertainty", "at most"): "a largest confidence of {}",
+        ("lkc-privacy", "at most"): "a largest share of {n}",
+        ("lkc-privacy", "at least"): "{n} records",
+        ("km-anonymity", "at least"): "{n} records",
+        ("rho-uncertainty", "at most"): "a largest confidence of {n}",
     }
 )
 """How a reached figure is said, by model and sense; every other one is said as it is."""
@@ -45,13 +46,13 @@ WORST: Mapping[tuple[str, str], str] = MappingProxyType(
 MEANING: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "lkc-privacy": (
-            "Whoever knows {upto_l} of a person, such as places and when she was there, finds at least {k} records "
-            "that may be hers, and infers a guarded value{of} with a confidence of at most {c}.",
-            "An adversary who knows more than {l} items of a person, or that she was not at some place; values that "
+            "Whoever knows {upto_l} of a person, such as places and when they were there, finds at least {k} records "
+            "that may be theirs, and infers a guarded value{of} with a confidence of at most {c}.",
+            "An adversary who knows more than {l} items of a person, or that they were not at some place; values that "
             "are not guarded; what a place itself tells, such as a clinic; other releases about the same people.",
         ),
         "km-anonymity": (
-            "Whoever knows {upto_m} of a person finds at least {k} records that may be hers.",
+            "Whoever knows {upto_m} of a person finds at least {k} records that may be theirs.",
             "An adversary who knows more than {m} items, or that an item is not there; what the {k} records have in "
             "common, which is then learnt about everybody among them; other releases about the same people.",
         ),
@@ -87,7 +88,7 @@ ACTIONS: Mapping[str, str] = MappingProxyType(
 def claimed(claim: Claim) -> ClaimFacts:
     """A claim about paths or sets with its words; a model that is not known here keeps its name."""
     meaning, limits = explained(claim.model, claim.parameters)
-    title = TITLES.get(claim.model, claim.model).format_map(_spoken(claim.parameters))
+    title = said(TITLES.get(claim.model, claim.model)).format_map(_spoken(claim.parameters))
     return ClaimFacts(claim=claim, title=title, meaning=meaning, limits=limits)
 
 
@@ -95,24 +96,26 @@ def explained(model: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
     """What a model means and what it does not protect against; empty for models that are not known here."""
     spoken = _spoken(parameters)
     meaning, limits = MEANING.get(model, ("", ""))
-    return meaning.format_map(spoken), limits.format_map(spoken)
+    return said(meaning).format_map(spoken), said(limits).format_map(spoken)
 
 
 def promised(facts: ClaimFacts) -> str:
     """What a claim promises, as the rest of a sentence."""
     claim = facts.claim
-    said = PROMISES.get(claim.model)
-    if said is None:
-        return f"{facts.title}, which asks for {claim.sense} {number(claim.limit)}"
-    return said.format_map(_spoken(claim.parameters))
+    words = PROMISES.get(claim.model)
+    if words is None:
+        limit = number(claim.limit)
+        return said("{title}, which asks for {sense} {limit}", title=facts.title, sense=said(claim.sense), limit=limit)
+    return said(words).format_map(_spoken(claim.parameters))
 
 
 def reached(claim: Claim) -> str:
     """How far a claim is met, as the rest of a sentence."""
     shown = apart(claim.reached, claim.limit)
-    said = WORST.get((claim.model, claim.sense), "{}").format(shown)
+    words = WORST.get((claim.model, claim.sense))
     failing = claim.classes_failing if not claim.holds else 0
-    parts = [said, claim.note, f"{counted(failing, 'set fails', 'sets fail')}" if failing else ""]
+    fail = counted(failing, said("set fails"), said("sets fail")) if failing else ""
+    parts = [shown if words is None else said(words, n=shown), retold(claim.note), fail]
     return "; ".join(part for part in parts if part)
 
 
@@ -120,11 +123,13 @@ def verdict(facts: ItemFacts) -> str:
     """Whether all promises hold, in one sentence."""
     total, broken = len(facts.claims), sum(not one.claim.holds for one in facts.claims)
     if not total:
-        return "This release makes no promise."
+        return said("This release makes no promise.")
     if broken:
-        return f"{broken} of {counted(total, 'promise', 'promises')} {'does' if broken == 1 else 'do'} not hold."
-    every = "The promise holds" if total == 1 else f"All {total} promises hold"
-    return f"{every} on the released records{still(facts.near_unique)}."
+        return unkept(broken, total)
+    more = still(facts.near_unique)
+    if total == 1:
+        return said("The promise holds on the released records{still}.", still=more)
+    return said("All {total} promises hold on the released records{still}.", total=total, still=more)
 
 
 class _Known(dict[str, str]):
@@ -141,10 +146,10 @@ def _spoken(parameters: Mapping[str, Any]) -> _Known:
         plain
         | {f"upto_{name}": _upto(parameters.get(name)) for name in ("l", "m")}
         | {
-            "of": f" of {column}" if column else "",
-            "any_l": "any items" if bound is None else _upto(bound),
-            "bounded": "" if bound is None else f" and at most {bound} known items",
-            "beyond": "" if bound is None else f"an adversary who knows more than {bound} items; ",
+            "of": said(" of {column}", column=column) if column else "",
+            "any_l": said("any items") if bound is None else _upto(bound),
+            "bounded": "" if bound is None else said(" and at most {bound} known items", bound=bound),
+            "beyond": "" if bound is None else said("an adversary who knows more than {bound} items; ", bound=bound),
         }
     )
 
@@ -155,7 +160,7 @@ def _upto(value: object) -> str:
     >>> _upto(1), _upto(3)
     ('1 item', 'up to 3 items')
     """
-    return "1 item" if value == 1 else f"up to {'?' if value is None else value} items"
+    return said("1 item") if value == 1 else said("up to {n} items", n="?" if value is None else value)
 
 
 def _said(value: object) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from sfumato.report.base.figures import count, label, share
+from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.svg import NARROW, WIDE
 from sfumato.report.items.heat import Sheet, heat
@@ -55,9 +56,9 @@ def place_pictures(column: ItemColumnFacts, *, inside: bool) -> PlacePictures | 
         return None
     grid, tall, wide = binned(after)
     shades = Shades.of(grid)
-    pictures = [_table(grid, shades, "Readings in the release", width) for width in (WIDE, NARROW)]
+    pictures = [_table(grid, shades, said("Readings in the release"), width) for width in (WIDE, NARROW)]
     found = mapped(after)
-    maps = () if found is None else (_map(found, Shades.of(found), "readings in the release"),)
+    maps = () if found is None else (_map(found, Shades.of(found), said("readings in the release")),)
     return PlacePictures(
         wide=pictures[0], narrow=pictures[1], maps=maps, joined=_joined(tall, wide), off_map=_off(after, found)
     )
@@ -72,8 +73,8 @@ def _inside(column: ItemColumnFacts, before: GridCounts, after: GridCounts | Non
     shown, rows, columns = binned(same or new)
     shades = Shades.of(old, shown)
     panels = [
-        _table(old, shades, "Readings before", NARROW, caption="before"),
-        *([_table(shown, shades, "Readings after", NARROW, caption="after")] if shown.places else []),
+        _table(old, shades, said("Readings before"), NARROW, caption=said("before")),
+        *([_table(shown, shades, said("Readings after"), NARROW, caption=said("after"))] if shown.places else []),
         _share(old, binned(lost)[0], _TABLE),
     ]
     return PlacePictures(
@@ -91,9 +92,9 @@ def _inside_maps(before: GridCounts, after: GridCounts, lost: GridCounts) -> tup
     shown, gone_from = mapped(after), mapped(lost)
     shown = None if shown is None else on_axes(shown, old)
     shades = Shades.of(old, *([shown] if shown else []))
-    found = [_map(old, shades, "before")]
+    found = [_map(old, shades, said("before"))]
     if shown is not None:
-        found.append(_map(shown, shades, "after"))
+        found.append(_map(shown, shades, said("after")))
     if gone_from is not None and (aligned := on_axes(gone_from, old)) is not None:
         found.append(_share(old, aligned, _MAP, square=True))
     return tuple(found)
@@ -101,23 +102,27 @@ def _inside_maps(before: GridCounts, after: GridCounts, lost: GridCounts) -> tup
 
 def _table(grid: GridCounts, shades: Shades, what: str, width: int, caption: str = "") -> Picture:
     sheet = _sheet(grid, shaded(grid, shades), _TABLE, shades)
-    words = f"{what} by place and time: {len(grid.places)} places, {len(grid.times)} times. {_words(grid)}"
+    size = {"places": len(grid.places), "times": len(grid.times)}
+    words = said(
+        "{what} by place and time: {places} places, {times} times. {told}", what=what, **size, told=_words(grid)
+    )
     return Picture(svg=heat(sheet, width), words=words, caption=caption)
 
 
 def _map(grid: GridCounts, shades: Shades, what: str) -> Picture:
     sheet = _sheet(grid, shaded(grid, shades), _MAP, shades, square=True)
-    words = f"Map of {len(grid.places)} by {len(grid.times)} squares, {what}. {_words(grid)}"
+    size = {"rows": len(grid.places), "columns": len(grid.times)}
+    words = said("Map of {rows} by {columns} squares, {what}. {told}", **size, what=what, told=_words(grid))
     return Picture(svg=heat(sheet), words=words, caption=what)
 
 
 def _sheet(grid: GridCounts, levels: Levels, names: tuple[str, str], shades: Shades, *, square: bool = False) -> Sheet:
-    measure = "readings in a square, up to" if square else "readings in a cell, up to"
+    measure = said("readings in a square, up to" if square else "readings in a cell, up to")
     return Sheet(
         rows=grid.places,
         columns=grid.times,
         levels=levels,
-        names=names,
+        names=(said(names[0]), said(names[1])),
         legend=shades.legend(),
         measure=measure,
         square=square,
@@ -129,17 +134,23 @@ def _share(before: GridCounts, lost: GridCounts, names: tuple[str, str], *, squa
         rows=before.places,
         columns=before.times,
         levels=gone(before, lost),
-        names=names,
+        names=(said(names[0]), said(names[1])),
         legend=gone_legend(),
-        measure="share of the readings that is left out, up to",
+        measure=said("share of the readings that is left out, up to"),
         tone="alarm",
         square=square,
     )
     old, new = total(before), total(lost)
     pairs = [pair for rows in zip(before.counts, lost.counts, strict=True) for pair in zip(*rows, strict=True)]
     empty = sum(1 for was, went in pairs if was and went >= was)
-    words = f"What vanished: {count(new)} of {count(old)} readings ({share(new / old if old else 0.0)})"
-    return Picture(svg=heat(sheet), words=f"{words}; {count(empty)} cells lost all of theirs.", caption="what vanished")
+    words = said(
+        "What vanished: {new} of {old} readings ({part}); {empty} cells lost all of theirs.",
+        new=count(new),
+        old=count(old),
+        part=share(new / old if old else 0.0),
+        empty=count(empty),
+    )
+    return Picture(svg=heat(sheet), words=words, caption=said("what vanished"))
 
 
 def _words(grid: GridCounts) -> str:
@@ -151,17 +162,22 @@ def _words(grid: GridCounts) -> str:
         if value
     )
     most = islice(sorted(cells), 3)
-    named = "; ".join(f"{label(place)} at {label(time)}: {count(-value)}" for value, place, time in most)
-    return f"{count(total(grid))} readings in all. Most: {named}." if named else "No readings."
+    named = "; ".join(
+        said("{place} at {time}: {n}", place=label(place), time=label(time), n=count(-value))
+        for value, place, time in most
+    )
+    if not named:
+        return said("No readings.")
+    return said("{n} readings in all. Most: {named}.", n=count(total(grid)), named=named)
 
 
 def _joined(tall: int, wide: int) -> str:
     parts = [
-        f"{n} neighbouring {what}"
-        for n, what in ((tall, "places share a row"), (wide, "times share a column"))
+        said(words, n=n)
+        for n, words in ((tall, "{n} neighbouring places share a row"), (wide, "{n} neighbouring times share a column"))
         if n > 1
     ]
-    return f"To fit, {' and '.join(parts)}." if parts else ""
+    return said("To fit, {parts}.", parts=said(" and ").join(parts)) if parts else ""
 
 
 def _off(grid: GridCounts, found: GridCounts | None) -> int:

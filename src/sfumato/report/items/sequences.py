@@ -8,9 +8,10 @@ from typing import Literal
 
 from sfumato.report.base.drawing import Row
 from sfumato.report.base.figures import count, label
+from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.svg import NARROW, WIDE
-from sfumato.report.items.bars import listed
+from sfumato.report.items.bars import changed, heads, listed
 from sfumato.report.items.flow import Path, flow, merged
 from sfumato.report.items.item_facts import ItemFacts, SequenceFacts, Spot
 
@@ -47,7 +48,7 @@ class ShownSequence:
     @property
     def became(self) -> str:
         """What became of it, in words."""
-        return _STATES[self.state] + (f" as {self._line(self.shown)}" if self.shown else "")
+        return said(_STATES[self.state]) + (said(" as {shown}", shown=self._line(self.shown)) if self.shown else "")
 
     @property
     def weight(self) -> int:
@@ -101,7 +102,8 @@ def flow_pictures(facts: ItemFacts, found: Sequence[ShownSequence]) -> tuple[Pic
     places = merged(*(grid.places for grid in grids), [place for place, _ in spots])
     times = merged(*(grid.times for grid in grids), [time for _, time in spots])
     paths = [_path(one, times) for one in drawn]
-    words = f"Frequent sequences between places over time. {_listed(drawn, inside=facts.inside)}."
+    told = _listed(drawn, inside=facts.inside)
+    words = said("Frequent sequences between places over time. {told}.", told=told)
     pictures = [Picture(svg=flow(paths, places, times, width), words=words) for width in (WIDE, NARROW)]
     return pictures[0], pictures[1]
 
@@ -109,7 +111,9 @@ def flow_pictures(facts: ItemFacts, found: Sequence[ShownSequence]) -> tuple[Pic
 def _path(one: ShownSequence, times: Sequence[str]) -> Path:
     order = {time: i for i, time in enumerate(times)}
     figures = (
-        f"{count(one.after)} records" if one.before is None else f"{count(one.before)} before, {count(one.after)} after"
+        said("{n} records", n=count(one.after))
+        if one.before is None
+        else said("{old} before, {new} after", old=count(one.before), new=count(one.after))
     )
     return Path(
         spots=tuple(sorted(dict.fromkeys(one.spots), key=lambda spot: order[spot[1]])),
@@ -125,9 +129,9 @@ def set_bars(found: Sequence[ShownSequence], *, inside: bool) -> Picture | None:
     drawn = found[:MOST_BARS]
     if not drawn:
         return None
-    rows = bar_rows([(one.name, one.before, one.after) for one in drawn], inside=inside, gone="lost")
-    svg = listed(rows, ("before", "after") if inside else ("records",))
-    return Picture(svg=svg, words=f"Frequent sets. {_listed(drawn, inside=inside)}.")
+    rows = bar_rows([(one.name, one.before, one.after) for one in drawn], inside=inside, gone=said("lost"))
+    svg = listed(rows, heads(inside=inside))
+    return Picture(svg=svg, words=said("Frequent sets. {told}.", told=_listed(drawn, inside=inside)))
 
 
 def bar_rows(parts: Sequence[tuple[str, int | None, int | None]], *, inside: bool, gone: str) -> list[Row]:
@@ -144,4 +148,4 @@ def bar_rows(parts: Sequence[tuple[str, int | None, int | None]], *, inside: boo
 def _listed(found: Sequence[ShownSequence], *, inside: bool) -> str:
     if not inside:
         return "; ".join(f"{one.name} {count(one.after)}" for one in found)
-    return "; ".join(f"{one.name} {count(one.before or 0)} before, {count(one.after)} after" for one in found)
+    return "; ".join(changed(one.name, one.before or 0, one.after) for one in found)

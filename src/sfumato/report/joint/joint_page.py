@@ -13,6 +13,7 @@ from sfumato.mine.edge_labels import label_text
 from sfumato.mine.rule_document import rules_of
 from sfumato.mine.tree_json import tree_of
 from sfumato.report.base.figures import count, number, share
+from sfumato.report.base.language import said
 from sfumato.report.base.layout import page
 from sfumato.report.base.picture import Picture
 from sfumato.report.rules.rules_picture import rules_picture
@@ -111,20 +112,22 @@ def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list
     if protocol == "counts":
         return found["columns"], found["rows"]
     if protocol == "graded":
-        return ["column", "ranges, or values"], [[name, _terms(said)] for name, said in found["columns"].items()]
+        return [said("column"), said("ranges, or values")], [
+            [name, _terms(terms)] for name, terms in found["columns"].items()
+        ]
     if protocol == "k-means":
         return found["columns"], found["clusters"]
     if protocol.endswith("naive-bayes"):
-        rows = [[found["target"], "all", *found["records"]]]
+        rows = [[found["target"], said("all"), *found["records"]]]
         rows += [[name, label, *row] for name, table in found["columns"].items() for label, row in table.items()]
-        return ["column", "value", *found["classes"]], rows
+        return [said("column"), said("value"), *found["classes"]], rows
     if protocol.endswith("rules"):
         sides = ("antecedent", "consequent")
         figures = [
             [*(", ".join(one[side]) for side in sides), one["rows"], share(one["confidence"]), one["lift"]]
             for one in found["rules"]
         ]
-        return ["if", "then", "rows", "confidence", "lift"], figures
+        return [said(head) for head in ("if", "then", "rows", "confidence", "lift")], figures
     if protocol == "tree":
         tree = tree_of(found)
         paths = rules_of(tree)
@@ -132,18 +135,22 @@ def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list
             ", ".join(label_text(tree.attributes[at], label) for at, label in one.items()) for one in paths.conditions
         ]
         counts = (paths.counts if paths.counts is not None else np.stack([paths.hit, paths.miss], axis=1)).tolist()
-        return ["leaf", *tree.classes], [[path or "all records", *row] for path, row in zip(told, counts, strict=True)]
-    return ["key", "value"], [[key, value] for key, value in found.items()]
+        return [said("leaf"), *tree.classes], [
+            [path or said("all records"), *row] for path, row in zip(told, counts, strict=True)
+        ]
+    return [said("key"), said("value")], [[key, value] for key, value in found.items()]
 
 
-def _terms(said: Any) -> str:
+def _terms(terms: Any) -> str:
     """The ranges of a number, or the values of a category."""
-    return "; ".join(" to ".join(pair) for pair in said["ranges"]) if isinstance(said, Mapping) else ", ".join(said)
+    if not isinstance(terms, Mapping):
+        return ", ".join(terms)
+    return "; ".join(said("{low} to {high}", low=low, high=high) for low, high in terms["ranges"])
 
 
 def _said(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return said("yes" if value else "no")
     if isinstance(value, int):
         return count(value)
     if isinstance(value, float):

@@ -15,6 +15,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, number, share
+from sfumato.report.base.language import figured, retold, said
 from sfumato.report.base.layout import page
 from sfumato.report.base.picture import Picture
 
@@ -92,14 +93,14 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
         lines=ledger_lines(facts.event, facts.promise),
         ratio=number(exp(min(_epsilon(facts.promise), 50.0)), digits=3),
         amounts=[(name, written(Fraction(amount))) for name, amount in facts.promise.to_json().items()],
-        one="any one record" if facts.unit is None else "any one person with all their records",
+        one=said("any one record" if facts.unit is None else "any one person with all their records"),
         pictures=_pictures(facts, work or Work()),
         domains=[
             (name, _domain_words(domain), _known_by(facts, name)) for name, domain in facts.domains["columns"].items()
         ],
         target_by=_known_by(facts, str((facts.domains.get("target") or {}).get("name"))),
         target=facts.domains.get("target"),
-        unpaid=None if facts.paid else UNPAID,
+        unpaid=None if facts.paid else said(UNPAID),
     )
 
 
@@ -120,16 +121,18 @@ def ledger_lines(event: Event, promise: Promise, depth: int = 0) -> list[Line]:
     """The parts of an event, in order, each with what it costs in the promise's unit."""
     cost = promise.spent_by(event)
     if isinstance(event, Pure | Concentrated | Approximate):
-        how = f"spent, with delta = {written(event.delta)}" if isinstance(event, Approximate) else "spent"
-        return [Line(depth=depth, what=event.what or "a release", how=how, cost=cost)]
+        how = said("spent")
+        if isinstance(event, Approximate):
+            how = said("spent, with delta = {delta}", delta=written(event.delta))
+        return [Line(depth=depth, what=retold(event.what) or said("a release"), how=how, cost=cost)]
     parts: tuple[Event, ...]
     if isinstance(event, Grouped):
         times = event.rows if promise.unit == "epsilon" else event.rows**2
-        how, parts = f"{times} times what it costs for one row", (event.part,)
+        how, parts = said("{times} times what it costs for one row", times=times), (event.part,)
     else:
-        how = "disjoint records: the dearest counts" if isinstance(event, Parallel) else "adds up"
+        how = said("disjoint records: the dearest counts" if isinstance(event, Parallel) else "adds up")
         parts = event.parts
-    lines = [Line(depth=depth, what=event.what or "in all", how=how, cost=cost)]
+    lines = [Line(depth=depth, what=retold(event.what) or said("in all"), how=how, cost=cost)]
     for part in parts:
         lines += ledger_lines(part, promise, depth + 1)
     return lines
@@ -154,8 +157,8 @@ def _picture(name: str, found: tuple[tuple[str, int], ...], deviations: Mapping[
         f"{words} {count(each)}" + ("" if margin is None else f" ± {number(margin, digits=2)}")
         for (words, each, _), margin in zip(parts, margins, strict=True)
     )
-    heads = ("rows", "share") if deviations is None else ("rows", "noise")
-    return Picture(svg=bars(rows, heads=heads), words=f"{label(name)}, noisy: {told}.")
+    heads = (said("rows"), said("share" if deviations is None else "noise"))
+    return Picture(svg=bars(rows, heads=heads), words=said("{column}, noisy: {told}.", column=label(name), told=told))
 
 
 def _margins(
@@ -178,13 +181,18 @@ _KNOWN = {
 
 def _known_by(facts: PrivateFacts, name: str) -> str:
     """Who says what a column can hold."""
-    return _KNOWN.get(facts.known_by.get(name, "declared"), "") if facts.claimed else "declared, or read off the rows"
+    if not facts.claimed:
+        return said("declared, or read off the rows")
+    words = _KNOWN.get(facts.known_by.get(name, "declared"))
+    return said(words) if words else ""
 
 
 def _domain_words(domain: Mapping[str, Any]) -> str:
     """A declared domain in words."""
     if domain["kind"] == "number":
-        return f"numbers from {domain['low']:g} to {domain['high']:g}, on a grid of {domain['grid']:g}"
+        ends = {key: figured(f"{domain[key]:g}") for key in ("low", "high", "grid")}
+        return said("numbers from {low} to {high}, on a grid of {grid}", **ends)
     leaves = set(range(len(domain["nodes"]))) - {above for _, above in domain["nodes"]}
-    items = "items, sets of them" if domain["kind"] == "set" else "values"
-    return f"a tree with {len(leaves)} {items}"
+    if domain["kind"] == "set":
+        return said("a tree with {n} items, sets of them", n=len(leaves))
+    return said("a tree with {n} values", n=len(leaves))

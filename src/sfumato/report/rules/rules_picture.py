@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sfumato.report.base.figures import count, share
+from sfumato.report.base.language import figured, said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.plot import Plot
 from sfumato.report.base.scales import Scale
@@ -23,7 +24,7 @@ _COLOURS = "--ink: #2a2622; --muted: #665e56; --track: #ece6dc; --before: #b9aa9
 def rules_picture(points: Sequence[Point]) -> Picture:
     """Support across, confidence along; strong points are above chance (lift over 1), pale ones are not."""
     if not points:
-        return Picture(svg="", words="No rule was found.")
+        return Picture(svg="", words=said("No rule was found."))
     drawn = sorted(points, key=lambda one: -one[2])[:_MOST]
     plot = Plot(
         across=Scale.of([one[0] for one in drawn]), along=Scale.of([one[1] for one in drawn]), size=(WIDE, _TALL)
@@ -34,11 +35,13 @@ def rules_picture(points: Sequence[Point]) -> Picture:
         for x, y, lift in drawn
     ]
     heads = [
-        words("confidence", 4, 10, tone=MUTED),
-        words("support", WIDE - 8, _TALL - 2, anchor="end", tone=MUTED),
+        words(said("confidence"), 4, 10, tone=MUTED),
+        words(said("support"), WIDE - 8, _TALL - 2, anchor="end", tone=MUTED),
     ]
-    ends = [f"{share(min(side))} to {share(max(side))}" for side in list(zip(*points, strict=True))[:2]]
-    told = f"{count(len(points))} rules: support {ends[0]}, confidence {ends[1]}, lift up to {drawn[0][2]:.3g}."
+    sides = list(zip(*points, strict=True))[:2]
+    support, confidence = (said("{low} to {high}", low=share(min(side)), high=share(max(side))) for side in sides)
+    told = said("{n} rules: support {support}, confidence {confidence}, lift up to {lift}.", n=count(len(points)),
+                support=support, confidence=confidence, lift=figured(f"{drawn[0][2]:.3g}"))  # fmt: skip
     return Picture(svg=plot.drawn([*plot.axes(("share", "share")), *heads, *dots]), words=told)
 
 

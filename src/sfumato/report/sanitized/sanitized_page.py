@@ -10,6 +10,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, share
+from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 from sfumato.report.rules.rules_picture import Point, rules_picture
@@ -82,4 +83,6 @@ def _items(facts: SanitizedFacts) -> Picture:
     most, whole = max([1, *(rows for _, rows, _ in parts)]), max(facts.rows, 1)
     rows = [Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts]
     told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
-    return Picture(svg=bars(rows, heads=("records", "share")), words=f"Records by item: {told}.")
+    return Picture(
+        svg=bars(rows, heads=(said("records"), said("share"))), words=said("Records by item: {told}.", told=told)
+    )

@@ -10,6 +10,7 @@ from sfumato.ground.work import Work
 from sfumato.report.base.bins import top
 from sfumato.report.base.drawing import Row, bars
 from sfumato.report.base.figures import count, label, share
+from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 
@@ -63,5 +64,7 @@ def _pictures(facts: SwappedFacts, work: Work) -> list[tuple[str, Picture]]:
             Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts
         ]
         told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
-        drawn.append((label(name), Picture(svg=bars(rows, heads=("rows", "share")), words=f"{label(name)}: {told}.")))
+        drawn.append(
+            (label(name), Picture(svg=bars(rows, heads=(said("rows"), said("share"))), words=f"{label(name)}: {told}."))
+        )
     return drawn

@@ -8,6 +8,7 @@ from sfumato.attacks.identity.risk import Risk
 from sfumato.report.base.bins import Distribution, Histogram, histogram, joined, size_bins, top
 from sfumato.report.base.drawing import Row, bars, columns
 from sfumato.report.base.figures import count, label, number, share
+from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.sentences import counted
 from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, TRACK
@@ -17,8 +18,8 @@ RISKS = (
     ("prosecutor", "prosecutor"),
     ("journalist", "journalist"),
     ("marketer", "marketer"),
-    ("unique", "unique {}"),
-    ("at_risk", "{} above 1 in 5"),
+    ("unique", "unique {noun}"),
+    ("at_risk", "{noun} above 1 in 5"),
 )
 """The risks in the order of the page, with their labels, in which what is counted has a place."""
 
@@ -32,32 +33,34 @@ def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None, noun: str =
     rows = []
     for each in found:
         if limit and each.low == limit > 1:
-            rows.append(Row(label=f"limit {count(limit)}", rule=True, figures=("", "")))
+            rows.append(Row(label=said("limit {limit}", limit=count(limit)), rule=True, figures=("", "")))
         tone = ALARM if limit and each.low < limit else AFTER
         figures = (count(each.classes), count(each.rows))
         rows.append(
             Row(label=each.label, front=each.classes / most, figures=figures, tone=tone, quiet=not each.classes)
         )
     told = "; ".join(
-        f"{each.label} {noun}: {counted(each.classes, 'group', 'groups')}" for each in found if each.classes
+        f"{each.label} {noun}: {counted(each.classes, said('group'), said('groups'))}" for each in found if each.classes
     )
-    return Picture(svg=bars(rows, heads=("groups", noun), back=TRACK), words=f"Groups by size. {told}.")
+    return Picture(
+        svg=bars(rows, heads=(said("groups"), noun), back=TRACK), words=said("Groups by size. {told}.", told=told)
+    )
 
 
 def risks(before: Risk | None, after: Risk, noun: str = "rows") -> Picture:
     """The five risks, before (where that may be told) and after."""
     rows, told = [], []
     for field, called in RISKS:
-        name, new = called.format(noun), getattr(after, field)
+        name, new = said(called, noun=noun), getattr(after, field)
         if before is None:
             rows.append(Row(label=name, back=1, front=new, figures=(share(new),)))
             told.append(f"{name} {share(new)}")
         else:
             old = getattr(before, field)
             rows.append(Row(label=name, back=old, front=new, figures=(share(old), share(new))))
-            told.append(f"{name} {share(old)} before, {share(new)} after")
-    heads, back = (("after",), TRACK) if before is None else (("before", "after"), BEFORE)
-    words = f"Re-identification risks. {'; '.join(told)}."
+            told.append(_changed(name, share(old), share(new)))
+    heads, back = ((said("after"),), TRACK) if before is None else ((said("before"), said("after")), BEFORE)
+    words = said("Re-identification risks. {told}.", told="; ".join(told))
     return Picture(svg=bars(rows, heads=heads, back=back), words=words)
 
 
@@ -69,7 +72,9 @@ def losses(found: Sequence[ColumnFacts]) -> Picture | None:
     known.sort(key=lambda pair: -pair[1])
     rows = [Row(label=name, back=1, front=loss, figures=(share(loss),)) for name, loss in known]
     told = "; ".join(f"{name} {share(loss)}" for name, loss in known)
-    return Picture(svg=bars(rows, heads=("lost",), back=TRACK), words=f"Information lost per column. {told}.")
+    return Picture(
+        svg=bars(rows, heads=(said("lost"),), back=TRACK), words=said("Information lost per column. {told}.", told=told)
+    )
 
 
 def suppression(part: float, limit: float) -> Picture | None:
@@ -78,11 +83,11 @@ def suppression(part: float, limit: float) -> Picture | None:
     if most <= 0:
         return None
     rows = [
-        Row(label="suppressed", front=part / most, figures=(share(part),), tone=ALARM if part > limit else AFTER),
-        Row(label="allowed", back=limit / most, figures=(share(limit),), quiet=True),
+        Row(label=said("suppressed"), front=part / most, figures=(share(part),), tone=ALARM if part > limit else AFTER),
+        Row(label=said("allowed"), back=limit / most, figures=(share(limit),), quiet=True),
     ]
-    words = f"Suppressed rows: {share(part)}; allowed: {share(limit)}."
-    return Picture(svg=bars(rows, heads=("of all rows",)), words=words)
+    words = said("Suppressed rows: {part}; allowed: {limit}.", part=share(part), limit=share(limit))
+    return Picture(svg=bars(rows, heads=(said("of all rows"),)), words=words)
 
 
 def distributions(column: ColumnFacts, *, inside: bool) -> list[Picture]:
@@ -107,8 +112,12 @@ def _paired(column: ColumnFacts) -> Picture:
     rows = [
         Row(label=name, back=old / most, front=new / most, figures=(count(old), count(new))) for name, old, new in parts
     ]
-    told = "; ".join(f"{name} {count(old)} before, {count(new)} after" for name, old, new in parts)
-    return Picture(svg=bars(rows, heads=("before", "after")), words=f"{label(column.name)}: {told}.")
+    told = "; ".join(_changed(name, count(old), count(new)) for name, old, new in parts)
+    return Picture(svg=bars(rows, heads=(said("before"), said("after"))), words=f"{label(column.name)}: {told}.")
+
+
+def _changed(name: str, old: str, new: str) -> str:
+    return said("{name} {old} before, {new} after", name=name, old=old, new=new)
 
 
 def _single(parts: Distribution, when: str) -> Picture:
@@ -121,14 +130,15 @@ def _single(parts: Distribution, when: str) -> Picture:
         for (name, each, _), (back, front) in zip(found, lengths, strict=True)
     ]
     told = "; ".join(f"{name} {count(each)}" for name, each, _ in found)
-    return Picture(svg=bars(rows, heads=("rows",)), words=f"{when}: {told}.", caption=when)
+    return Picture(svg=bars(rows, heads=(said("rows"),)), words=f"{said(when)}: {told}.", caption=said(when))
 
 
 def _columns(column: ColumnFacts, found: Histogram) -> Picture:
     high = found.start + found.step * len(found.counts)
     low, step = number(found.start), number(found.step)
-    apart = f", {count(found.apart)} rows without a number" if found.apart else ""
+    apart = said(", {n} rows without a number", n=count(found.apart)) if found.apart else ""
     counts = ", ".join(map(count, found.counts))
-    told = f"{label(column.name)} before: {low} to {number(high)} in steps of {step}: {counts}"
+    told = said("{column} before: {low} to {high} in steps of {step}: {counts}", column=label(column.name), low=low,
+                high=number(high), step=step, counts=counts)  # fmt: skip
     svg = columns(found.counts, low=low, high=number(high))
-    return Picture(svg=svg, words=f"{told}{apart}.", caption=f"before, in steps of {step}{apart}")
+    return Picture(svg=svg, words=f"{told}{apart}.", caption=said("before, in steps of {step}", step=step) + apart)

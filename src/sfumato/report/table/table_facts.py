@@ -11,6 +11,7 @@ from sfumato.attacks.identity.risk import Risk
 from sfumato.group.near_unique import NearUnique
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.base.language import said
 from sfumato.report.table.sample_facts import SampleFacts
 from sfumato.utility.classification import Errors
 
@@ -145,7 +146,7 @@ class ReportFacts:
     @property
     def noun(self) -> str:
         """What groups are counted in."""
-        return "rows" if self.unit is None else "people"
+        return said("rows" if self.unit is None else "people")
 
     near_unique: tuple[NearUnique, ...] = ()
     """The released columns that nearly single people out; each has its warning among the marks."""

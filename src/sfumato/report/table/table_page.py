@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sfumato.ground.work import Work
 from sfumato.report.base import sentences
+from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
 from sfumato.report.table import table_charts as charts
@@ -93,4 +94,4 @@ def _pictures(facts: ReportFacts, work: Work) -> Pictures:
 
 
 def _chosen(facts: ReportFacts) -> str:
-    return facts.metric or "by the metric"
+    return facts.metric or said("by the metric")

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from sfumato.publish.trail import Trail
 from sfumato.report.base.figures import count, number
+from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.plot import LEFT, TOP, How, Plot
 from sfumato.report.base.scales import Scale
@@ -24,8 +25,8 @@ def trail_pictures(trail: Trail, metric: str, limit: int | None) -> list[Picture
     sizes = [float(trail.anonymity), *(float(step.anonymity) for step in trail.steps)]
     if len(sizes) < 2:
         return []
-    drawn = [_picture(f"lost ({metric})", "number", losses, None, trail)] if losses else []
-    return [*drawn, _picture("smallest class", "count", sizes, limit, trail)]
+    drawn = [_picture(said("lost ({metric})", metric=metric), "number", losses, None, trail)] if losses else []
+    return [*drawn, _picture(said("smallest class"), "count", sizes, limit, trail)]
 
 
 def _picture(name: str, how: How, values: Sequence[float], limit: int | None, trail: Trail) -> Picture:
@@ -42,5 +43,7 @@ def _picture(name: str, how: How, values: Sequence[float], limit: int | None, tr
     if trail.enough is not None:
         parts.append(dashed(plot.x(trail.enough), TOP, plot.x(trail.enough), TOP + plot.tall, MUTED))
     first, last = (number(v) if how == "number" else count(v) for v in (values[0], values[-1]))
-    words = f"{name} after each of {len(values) - 1} steps: from {first} to {last}."
-    return Picture(svg=plot.drawn(parts), words=words, caption=f"{name}, by step")
+    steps = len(values) - 1
+    words = said("{name} after each of {steps} steps: from {first} to {last}.", name=name, steps=steps, first=first,
+                 last=last)  # fmt: skip
+    return Picture(svg=plot.drawn(parts), words=words, caption=said("{name}, by step", name=name))

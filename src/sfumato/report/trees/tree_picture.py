@@ -8,6 +8,7 @@ from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_layout import tree_layout
 from sfumato.mine.tree_routes import subtree_records
 from sfumato.report.base.figures import count
+from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.shapes import AFTER, BEFORE, INK, MUTED, SIZE
 from sfumato.report.base.svg import WIDE, blocks, drawing, fitted, line, words
@@ -36,7 +37,7 @@ def tree_picture(tree: TreeDocument) -> Picture:
     spots = {node: _Spot(6 + step * int(tree.depth[node]), _TOP + _ROW * (row + 0.5)) for row, node in enumerate(shown)}
     told, parts = list[str](), list[str]()
     for node, spot in spots.items():
-        above, label = int(tree.parent[node]), layout.edges[node] or "all records"
+        above, label = int(tree.parent[node]), layout.edges[node] or said("all records")
         if above >= 0:
             parts += _edge(spots[above], spot)
         inner = any(kid in spots for kid in tree.children[node])
@@ -46,7 +47,8 @@ def tree_picture(tree: TreeDocument) -> Picture:
             parts += _end(tree, node, spot, layout.nodes[node], int(held[node]))
             told.append(f"{label}: {_said(tree, node, layout.nodes[node])}")
     more = len(tree.leaves) - sum(1 for node in spots if tree.split[node] < 0)
-    caption = f"{count(len(tree.leaves))} leaves" + (f"; {count(more)} lie deeper than is drawn" if more else "")
+    caption = said("{n} leaves", n=count(len(tree.leaves)))
+    caption += said("; {n} lie deeper than is drawn", n=count(more)) if more else ""
     svg = drawing(parts, WIDE, 2 * _TOP + _ROW * len(spots))
     return Picture(svg=svg, words="; ".join(told)[:4000], caption=caption)
 
@@ -75,7 +77,7 @@ def _edge(above: _Spot, spot: _Spot) -> list[str]:
 
 
 def _said(tree: TreeDocument, node: int, text: str) -> str:
-    return text if tree.split[node] < 0 else f"{text}, and more below"
+    return text if tree.split[node] < 0 else said("{text}, and more below", text=text)
 
 
 def _end(tree: TreeDocument, node: int, spot: _Spot, text: str, size: int) -> list[str]:

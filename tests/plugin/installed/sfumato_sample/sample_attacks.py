@@ -40,7 +40,7 @@ class OneColumn:
             attack=self.name,
             threat=self.threat,
             knows="one quasi-identifier of a person",
-            does="pick her row",
+            does="pick their row",
             rate=Rate(hits=float(chances.sum()), trials=trials, failed=int((rows == 0).sum())),
             naive=Rate(hits=trials / released, trials=trials, exact=True),
             limit=limit,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from math import floor, log10
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.report.base.language import figured, said
 from sfumato.report.condensed.condensed_page import ColumnShown, PairShown
 from sfumato.utility.covariances import correlations
 
@@ -33,7 +35,8 @@ def number_bars(name: str, after: NDArray[np.float64], before: NDArray[np.float6
 
     shown = counted(after)
     were = [None] * many if before is None else counted(before)
-    labels = [f"{(start + place) * step:.10g} to {(start + place + 1) * step:.10g}" for place in range(many)]
+    ends = [figured(f"{(start + place) * step:.10g}") for place in range(many + 1)]
+    labels = [said("{low} to {high}", low=low, high=high) for low, high in pairwise(ends)]
     return ColumnShown(name=name, parts=tuple(zip(labels, were, shown, strict=True)))
 
 

@@ -103,7 +103,7 @@ def _disclosure(found: Finding, name: str, column: str, subject: ItemSubject) ->
         found,
         attack=name,
         threat="attribute disclosure",
-        does=f"name her {column}",
+        does=f"name their {column}",
         rate=Rate(hits=found.figures["told_right"] * trials, trials=trials, failed=found.rate.failed),
         naive=Rate(hits=most * trials, trials=trials, exact=True),
         worst=found.figures["told_worst"],

@@ -20,6 +20,7 @@ from sfumato.group.near_unique import asked_size, near_unique_columns, unchanged
 from sfumato.group.transactions import Transactions
 from sfumato.publish.items.item_algorithms import records as support_of
 from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.base.language import retold, said
 from sfumato.report.items.item_facts import GridCounts, ItemColumnFacts, ItemFacts, SequenceFacts, Spot
 from sfumato.report.items.item_sentences import claimed
 from sfumato.verification.item_checks import released_records
@@ -67,7 +68,9 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ItemFacts:
         marks=(*manifest["marks"], *moved_marks(manifest)),
         near_unique=near_unique_columns(table.frame, roles, table.missing, k),
         findings=tuple(map(Finding.from_json, manifest["attacks"])),
-        notes=(f"{left_out} rows were left out before, because of missing values.",) if left_out else (),
+        notes=(said("{left_out} rows were left out before, because of missing values.", left_out=left_out),)
+        if left_out
+        else (),
     )
 
 
@@ -83,7 +86,7 @@ def _claim(claim: Claim) -> ClaimFacts:
     if told.meaning:
         return told
     meaning, limits = catalog().explained(claim.model, claim.parameters)
-    return ClaimFacts(claim=claim, title=titled(claim.model, claim.parameters), meaning=meaning, limits=limits)
+    return ClaimFacts(claim=claim, title=retold(titled(claim.model, claim.parameters)), meaning=meaning, limits=limits)
 
 
 def _column(manifest: Manifest, column: Mapping[str, Any], records: Transactions) -> ItemColumnFacts:

@@ -9,6 +9,7 @@ from sfumato.attacks.identity.risk import Risk, risk
 from sfumato.bundle.manifest import plain
 from sfumato.describe.roles import Role
 from sfumato.ground.work import Work
+from sfumato.report.base.language import said
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, SearchFacts
 from sfumato.workflow.bundling import unwritten
 from sfumato.workflow.kinds.kind import Summary
@@ -34,7 +35,7 @@ def exact_facts(made: TableRelease) -> ReportFacts:
     """What the bundle's report shows, with the original's figures where it has others or none."""
     public = public_facts(*unwritten(made))
     shown = {column.name for column in public.columns}
-    others = [ColumnFacts(name=name, role=str(role), done="not published")
+    others = [ColumnFacts(name=name, role=str(role), done=said("not published"))
               for name, role in made.prepared.schema.roles.items() if name not in shown]  # fmt: skip
     return replace(
         public,

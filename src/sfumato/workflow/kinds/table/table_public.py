@@ -23,9 +23,10 @@ from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.group.keys import total
 from sfumato.group.near_unique import asked_size
-from sfumato.publish.problem import Form
 from sfumato.publish.trail import Trail
 from sfumato.report.base.claim_facts import ClaimFacts
+from sfumato.report.base.figures import count
+from sfumato.report.base.language import retold, said
 from sfumato.report.base.sentences import sentence
 from sfumato.report.joint.session_shown import session_shown
 from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFacts
@@ -33,6 +34,7 @@ from sfumato.verification.evidence import evidence, required
 from sfumato.verification.near_unique_remarks import near_unique_released
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.dating import moved_by, moved_marks
+from sfumato.workflow.kinds.table.recoded_words import done_words
 
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
@@ -92,7 +94,7 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Any]) -> ReportFacts:
 
 def _claim(claim: Claim, *, people: bool) -> ClaimFacts:
     meaning, limits = catalog().explained(claim.model, claim.parameters, people=people)
-    title = titled(claim.model, claim.parameters)
+    title = retold(titled(claim.model, claim.parameters))
     return ClaimFacts(claim=claim, title=title, meaning=meaning, limits=limits, people=people)
 
 
@@ -107,28 +109,31 @@ def utility_facts(measured: Mapping[str, Any], metric: str) -> tuple[UtilityFact
             low=parts.metrics[name].make.low,
             high=parts.metrics[name].make.high,
             chosen=name == metric,
-            meaning=parts.metrics[name].meaning,
+            meaning=said(parts.metrics[name].meaning),
         )
         for name, value in measured.items()
     )
 
 
 def _marks(manifest: Manifest, published: Published) -> list[str]:
-    marks = [sentence(mark) for mark in manifest["marks"]]
+    marks = [sentence(retold(mark)) for mark in manifest["marks"]]
     keyed = [name for name, spec in manifest["plan"]["columns"].items() if "pseudonym" in spec]
     if keyed:
-        marks.append(f"Pseudonymized, not anonymized: {', '.join(keyed)}. Whoever holds the key can name these people.")
+        words = "Pseudonymized, not anonymized: {columns}. Whoever holds the key can name these people."
+        marks.append(said(words, columns=", ".join(keyed)))
     marks += moved_marks(manifest)
     if published.apart is not None:
         marks.append(
-            "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What is "
-            "hidden is which of its group's sensitive values is whose."
+            said(
+                "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What "
+                "is hidden is which of its group's sensitive values is whose."
+            )
         )
     left_out = manifest["suppression"].get("left_out")
     if left_out:
-        marks.append(f"{left_out:,} rows with missing values were left out before anything else.")
+        marks.append(said("{n} rows with missing values were left out before anything else.", n=count(left_out)))
     if published.exempt and manifest["suppression"]["rows"]:
-        marks.append("Suppressed rows are published as * and were exempted from the requirement by the plan.")
+        marks.append(said("Suppressed rows are published as * and were exempted from the requirement by the plan."))
     return marks
 
 
@@ -151,24 +156,24 @@ def _column(
     (columns, apart), planned = shown, manifest["plan"]["columns"].get(name, {"role": str(Role.KEEP)})
     if apart is not None and name == apart.column.name:
         counted = _values_apart(tables["sensitive"], name)
-        done = f"published apart by {apart.group}, in the file of sensitive values"
+        done = said("published apart by {group}, in the file of sensitive values", group=apart.group)
         return ColumnFacts(
             name=name, role="sensitive", done=done, distinct_after=len(counted), before=counted, after=counted
         )
     if name not in columns:
-        return ColumnFacts(name=name, role=str(planned["role"]), done="not published")
+        return ColumnFacts(name=name, role=str(planned["role"]), done=said("not published"))
     role = columns[name].role
     if role is Role.QUASI:
         return _quasi(columns[name], manifest, classes)
     moved = moved_by(planned)
     if role in _DONE:
-        return ColumnFacts(name=name, role=str(role), done=moved or _DONE[role])
+        return ColumnFacts(name=name, role=str(role), done=moved or said(_DONE[role]))
     after = distribution(_domain(tables["data"], name, columns[name].kind))
     whole = not manifest["suppression"]["rows"]
     return ColumnFacts(
         name=name,
         role=str(role),
-        done=moved or "published unchanged",
+        done=moved or said("published unchanged"),
         distinct_before=len(after) if whole else None,
         distinct_after=len(after),
         before=after if whole else (),
@@ -204,7 +209,7 @@ def _quasi(column: PublishedColumn, manifest: Manifest, classes: Classes) -> Col
     return ColumnFacts(
         name=name,
         role="guarded" if column.guarded else "quasi",
-        done=_done(level, height, _climbed(stated["labels"], counts, height), stated.get("form", "levels")),
+        done=done_words(level, height, _climbed(stated["labels"], counts, height), stated.get("form", "levels")),
         level=level,
         height=height,
         loss=_loss(stated, counts, manifest["suppression"]),
@@ -258,27 +263,6 @@ def _climbed(steps: Mapping[str, float | None], counts: Mapping[str, int], heigh
         return None
     climbed = sum(many * float(steps.get(label) or (height if label == TOP else 0)) for label, many in counts.items())
     return climbed / max(sum(counts.values()), 1)
-
-
-_FORMS = {
-    "boxes": "shown as the range or set of values of each group",
-    "means": "shown as group means",
-    "distributions": "shown as how many rows of each group have each value",
-    "nodes": "cut through its tree: generalized by {average} of {height} levels on average, a value always alike",
-    "intervals": "shown as intervals that were found for the purpose, a value always alike",
-}
-
-
-def _done(level: int | None, height: int, average: float | None, form: Form) -> str:
-    """What was done to a quasi-identifier, in words."""
-    average = average or 0.0  # only labels of a hierarchy have one that is told
-    if form != "levels":
-        return _FORMS[form].format(average=f"{average:.1f}", height=height)
-    if level is None:
-        return f"generalized group by group, on average {average:.1f} of {height} levels"
-    if level == height:
-        return "suppressed entirely (every cell is *)"
-    return f"generalized to level {level} of {height}" if level else "published as it was"
 
 
 def distribution(domain: ObservedDomain) -> Distribution:

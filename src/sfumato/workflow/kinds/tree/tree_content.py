@@ -22,7 +22,7 @@ from sfumato.mine.records import Records
 from sfumato.mine.rule_document import rule_of
 from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_routes import leaves_of
-from sfumato.report.base.language import said
+from sfumato.report.base.language import figured, retold, said
 from sfumato.report.trees.tree_facts import ClaimShown, MergeShown, TreeFacts
 from sfumato.report.trees.tree_page import render
 from sfumato.verification.checks import Check, same
@@ -122,7 +122,7 @@ def _merges(made: TreeRelease) -> Iterator[MergeShown]:
         return
     classes = made.prepared.records.classes
 
-    def said(figures: tuple[int, int, int]) -> str:
+    def told(figures: tuple[int, int, int]) -> str:
         return f"{classes[figures[0]]} {figures[1]} / {figures[2]}"
 
     for number, one in enumerate(made.found.found, start=1):
@@ -130,9 +130,9 @@ def _merges(made: TreeRelease) -> Iterator[MergeShown]:
             yield MergeShown(
                 tree=number,
                 parts=step.parts,
-                before=(said(step.before[0]), said(step.before[1])),
-                after=said(step.after) + ("" if step.passes else ", which fails still"),
-                why=_RULES[step.rule],
+                before=(told(step.before[0]), told(step.before[1])),
+                after=told(step.after) + ("" if step.passes else said(", which fails still")),
+                why=said(_RULES[step.rule]),
                 pruned=step.pruned,
             )
 
@@ -170,20 +170,23 @@ def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _claim_shown(claim: Mapping[str, Any]) -> ClaimShown:
     told = {key: value for key, value in claim["parameters"].items() if key != TOGETHER}
-    means = _MEANS[claim["model"]].format_map(claim["parameters"])
+    means = said(_MEANS[claim["model"]]).format_map(claim["parameters"])
     if TOGETHER in claim["parameters"]:
-        means += " This is about the people who reach the same leaves in all trees; the publisher counted them."
+        more = "This is about the people who reach the same leaves in all trees; the publisher counted them."
+        means += f" {said(more)}"
     sense = {"at least": "≥", "at most": "≤", "below": "<", "above": ">"}[claim["sense"]]
-    reached = f"{float(claim['reached']):.4g} {sense} {float(claim['limit']):.4g}"
-    title = titled(claim["model"], told) + (", together" if TOGETHER in claim["parameters"] else "")
+    reached = figured(f"{float(claim['reached']):.4g} {sense} {float(claim['limit']):.4g}")
+    title = retold(titled(claim["model"], told)) + (said(", together") if TOGETHER in claim["parameters"] else "")
     return ClaimShown(title=title, means=means, reached=reached)
 
 
 def _domain(domain: Any) -> str:
     if isinstance(domain, Categories):
-        return listed(domain.values, most=12)
-    grid = "" if domain.grid is None else f", in steps of {domain.grid:g}"
-    return f"{domain.low:g} to {domain.high:g}{grid}"
+        return retold(listed(domain.values, most=12))
+    low, high = (figured(f"{end:g}") for end in (domain.low, domain.high))
+    if domain.grid is None:
+        return said("{low} to {high}", low=low, high=high)
+    return said("{low} to {high}, in steps of {grid}", low=low, high=high, grid=figured(f"{domain.grid:g}"))
 
 
 def summary(made: TreeRelease) -> Summary:
