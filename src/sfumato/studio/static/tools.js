@@ -1,0 +1,29 @@
+import { api, make, notice } from "./studio.js";
+
+const told = document.getElementById("told");
+const value = (id) => document.getElementById(id).value;
+
+function asked(id, address, body, draw) {
+  const form = document.getElementById(id);
+  if (!form) return;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    told.replaceChildren(make("p", { class: "muted" }, "Working …"));
+    try { told.replaceChildren(...draw(await api("POST", address, body()))); }
+    catch (error) { told.replaceChildren(make("p", { class: "problem" }, error.message)); notice(error.message, "bad"); }
+  });
+}
+
+const chip = (holds, words) => make("span", { class: `chip ${holds ? "holds" : "fails"}` }, words);
+
+asked("verify", "/api/verify", () => ({ bundle: value("bundle") }), (found) => [
+  make("p", {}, chip(found.holds, found.holds ? "✓ holds" : "✗ does not hold"), ` ${found.checks.length} checks were made.`),
+  make("ul", {}, ...found.checks.filter((one) => !one.holds).map((one) => make("li", {}, `${one.what}: ${one.detail}`))),
+]);
+asked("attack", "/api/attack", () => ({ bundle: value("bundle"), original: value("original"), plan: value("project") }), (found) => [
+  ...found.findings.map((one) => make("div", { class: "attack" }, make("p", {}, chip(!one.broken, one.chip), " ", make("strong", {}, one.attack), `: ${one.verdict}`), make("p", { class: "small" }, one.who))),
+  make("p", { class: "small muted" }, `Not made: ${Object.keys(found.skipped).join(", ") || "none"}.`),
+]);
+asked("ask", "/api/ask", () => ({ project: value("project"), sql: value("sql"), epsilon: value("epsilon"), analyst: value("analyst") }), (found) => [
+  make("pre", {}, JSON.stringify(found.answers, null, 2)),
+]);

@@ -1,0 +1,50 @@
+"""A hierarchy as a person sees it: level by level, the labels and how many rows each has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.describe.domains import ObservedDomain
+from sfumato.describe.hierarchy import Hierarchy
+from sfumato.group.keys import total
+from sfumato.workflow.plan.builders import builder
+
+MOST_LABELS = 200
+"""How many labels of a level are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelShown:
+    """One level of a hierarchy over the values of a column."""
+
+    number: int
+    """0 for the values themselves."""
+    labels: tuple[tuple[str, int], ...]
+    """The first labels, each with its rows."""
+    different: int
+    """How many labels there are."""
+
+
+def levels_shown(tree: Mapping[str, Any], domain: ObservedDomain, *, folder: Path) -> tuple[LevelShown, ...]:
+    """The levels that a plan's hierarchy gives a column; what cannot be built is refused as a release would."""
+    bound = builder(tree, f"columns.{domain.column}.hierarchy", folder).build(domain)
+    return tuple(_shown(number, bound, domain) for number in range(bound.height + 1))
+
+
+def leaf_table(tree: Mapping[str, Any], domain: ObservedDomain, *, folder: Path) -> list[list[str]]:
+    """The hierarchy as lines of a file, leaf first: what `hierarchy = { file = ... }` reads."""
+    bound = builder(tree, f"columns.{domain.column}.hierarchy", folder).build(domain)
+    codes = range(len(domain.values))
+    return [[level.labels[int(level.parent[code])] for level in bound.levels[:-1]] for code in codes]
+
+
+def _shown(number: int, bound: Hierarchy, domain: ObservedDomain) -> LevelShown:
+    level = bound.levels[number]
+    rows = total(level.parent.astype(np.int64), domain.all_counts, len(level.labels))
+    used = [(label, int(many)) for label, many in zip(level.labels, rows, strict=True) if many]
+    return LevelShown(number=number, labels=tuple(used[:MOST_LABELS]), different=len(used))
