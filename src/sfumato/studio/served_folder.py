@@ -14,8 +14,28 @@ HOME = "sfumato-studio"
 MOST_BYTES = 4 * 1024**3
 """The largest file that is taken by upload."""
 _SHOWN = frozenset(
-    ".csv .tsv .txt .data .parquet .pq .arrow .feather .gz .zst .xlsx .xls .ods .sav .zsav .dta .sas7bdat .xpt .jsonl "
-    ".ndjson".split()
+    [
+        ".csv",
+        ".tsv",
+        ".txt",
+        ".data",
+        ".parquet",
+        ".pq",
+        ".arrow",
+        ".feather",
+        ".gz",
+        ".zst",
+        ".xlsx",
+        ".xls",
+        ".ods",
+        ".sav",
+        ".zsav",
+        ".dta",
+        ".sas7bdat",
+        ".xpt",
+        ".jsonl",
+        ".ndjson",
+    ]
 )
 _MOST_FILES = 500
 

@@ -67,9 +67,12 @@ def _release(folder: Path, number: int, tell: Tell) -> None:
     text = (folder / PLAN).read_text(encoding="utf-8")
     plan = Plan.parse(tree_of(text), folder=folder)
     notes: list[str] = []
-    work = Work(
-        progress=_Told(tell), notice=lambda note: (notes.append(note), tell({"event": "note", "text": note}))[0]
-    )
+
+    def notice(note: str) -> None:
+        notes.append(note)
+        tell({"event": "note", "text": note})
+
+    work = Work(progress=_Told(tell), notice=notice)
     made = release(plan, work=work)
     begun, place = folder / RUNS / f"{BEGUN}{number:04d}", folder / RUNS / f"{number:04d}"
     shutil.rmtree(begun, ignore_errors=True)
