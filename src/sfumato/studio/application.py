@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.ground.errors import SfumatoError
-from sfumato.studio import opening_views, result_views, step_views, tool_views
+from sfumato.studio import opening_views, result_views, step_views, theory_pages, tool_views
 from sfumato.studio.guard import Guard, Keys
 from sfumato.studio.processes_beside import Jobs, TableDesk
 from sfumato.studio.project_store import Projects, Stale
@@ -40,7 +40,7 @@ def _routed(projects: Projects, keys: Keys) -> Starlette:
         app.state.desk.close()
 
     static = StaticFiles(directory=Path(__file__).parent / "static")
-    views = (*opening_views.ROUTES, *step_views.ROUTES, *result_views.ROUTES, *tool_views.ROUTES)
+    views = (*opening_views.ROUTES, *step_views.ROUTES, *result_views.ROUTES, *tool_views.ROUTES, *theory_pages.ROUTES)
     app = Starlette(
         routes=[*views, Mount("/static", static)],
         lifespan=life,

@@ -45,6 +45,9 @@ def environment() -> Environment:
         share=figures.share,
         odds=figures.odds,
         number=figures.number,
+        plain=lambda value: (
+            figures.number(value) if isinstance(value, int | float) else figures.NONE if value is None else value
+        ),
         label=lambda text: figures.label(str(text), most=80),
         as_json=lambda value: json.dumps(value, ensure_ascii=False),
         drawn=Markup,

@@ -13,6 +13,7 @@ from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError
 from sfumato.studio.project_store import Project
 from sfumato.studio.shown import plan_state, step
+from sfumato.studio.theory_pages import MODELS
 from sfumato.workflow.catalog.lookup import catalog
 
 if TYPE_CHECKING:
@@ -72,7 +73,14 @@ async def hierarchies(request: Request) -> Response:
 async def requirement(request: Request) -> Response:
     """What must hold."""
     models = [
-        {"key": part.key, "name": part.make.name, "meaning": part.meaning, "limits": part.limits, "plan": part.plan}
+        {
+            "key": part.key,
+            "name": part.make.name,
+            "meaning": part.meaning,
+            "limits": part.limits,
+            "plan": part.plan,
+            "theory": MODELS.get(part.make.name, ""),
+        }
         for part in catalog().models.values()
         if "table" in part.judges
     ]

@@ -62,6 +62,7 @@ def release_run(folder: str, number: int, pipe: Connection) -> None:
 
 
 def _release(folder: Path, number: int, tell: Tell) -> None:
+    from sfumato.report.base.findings import verdicts
     from sfumato.workflow.walk import release
 
     text = (folder / PLAN).read_text(encoding="utf-8")
@@ -92,6 +93,10 @@ def _release(folder: Path, number: int, tell: Tell) -> None:
         "lines": list(told.lines),
         "changes": [list(one) for one in told.changes],
         "revision": revision(text),
+        "attacks": [
+            {"attack": one.attack, "chip": one.chip, "broken": one.broken, "verdict": one.verdict, "who": one.who}
+            for one in verdicts(made.audit.findings)
+        ],
         **made.kind.figures(made),
     }
     (begun / RESULT).write_text(json.dumps(result, ensure_ascii=False, default=str), encoding="utf-8")
@@ -164,7 +169,7 @@ class _Desk:
     def reached(self, folder: str, text: str) -> Any:
         """What the raw table reaches of every model, and its risk."""
         counted = self._under(folder, text)
-        return {"claims": counted.reached(), "risk": counted.risk()}
+        return {"claims": counted.reached(), "risk": counted.risk(), "unreachable": counted.unreachable()}
 
     def around(self, folder: str, text: str, levels: dict[str, int]) -> Any:
         """A node of the lattice with its neighbours."""

@@ -43,7 +43,7 @@ async function reached() {
   const problem = document.getElementById("reached-problem");
   try {
     const found = await api("GET", `${base}/reached`);
-    problem.textContent = "";
+    problem.textContent = found.unreachable || "";
     for (const claim of found.claims) {
       const place = places.find((one) => one.dataset.model === claim.model);
       if (place) place.querySelector(".reached").textContent = `The raw table reaches ${number(claim.reached)}; asked for ${claim.sense} ${number(claim.limit)}.`;

@@ -11,8 +11,9 @@ from sfumato.attacks.identity.risk import risk
 from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
 from sfumato.describe.domains import ObservedDomain
-from sfumato.ground.errors import PlanError, SfumatoError
+from sfumato.ground.errors import Infeasible, PlanError, SfumatoError
 from sfumato.publish.lattice.checker import Checker, Judged
+from sfumato.publish.lattice.reach import refuse_unreachable
 from sfumato.publish.problem import Levels
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import catalog, parameters
@@ -112,6 +113,14 @@ class Counted:
         raw, _ = problem.cells.project(problem.cells.quasi)
         claims = [claim(model, parameters(model), raw, problem.reading) for model in self.prepared.models]
         return [plain(one.to_json()) for one in claims]
+
+    def unreachable(self) -> str | None:
+        """Why no release can meet the requirement, where that shows without a search."""
+        try:
+            refuse_unreachable(self.prepared.problem)
+        except Infeasible as error:
+            return str(error)
+        return None
 
     def risk(self) -> dict[str, Any]:
         """Re-identification risks of the raw table."""
