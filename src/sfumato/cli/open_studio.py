@@ -19,9 +19,10 @@ def studio(
     demo: Annotated[
         bool, typer.Option("--demo", help="Begin with the tour's patients, in the folder sfumato-demo.")
     ] = False,
+    most_upload: Annotated[int, typer.Option("--most-upload", help="The largest upload, in bytes.")] = 4 * 1024**3,
 ) -> None:
     """Go from a table to a verified release in a browser, on this machine alone."""
     from sfumato.studio.serving import begin_demo, serve
 
     place = begin_demo(folder) if demo else folder
-    serve(place, port=port, say=say, open_browser=not no_open)
+    serve(place, port=port, say=say, open_browser=not no_open, most_bytes=most_upload)

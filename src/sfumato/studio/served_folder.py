@@ -61,7 +61,7 @@ class ServedFolder:
 
     def inside(self, name: str) -> Path:
         """The place of a name inside the folder, wherever links lead."""
-        place = (self.root / name).resolve()
+        place = (self.root / name.replace("\0", "")).resolve()
         if "\0" in name or not place.is_relative_to(self.root.resolve()):
             raise DataError(f"{name!r} is outside of the folder that the studio serves; move the file into it")
         return place

@@ -11,9 +11,12 @@ from pathlib import Path
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import extra, require
 from sfumato.studio.guard import ENTER, Keys
+from sfumato.studio.served_folder import MOST_BYTES
 
 
-def serve(folder: Path, *, port: int, say: Callable[[str], None], open_browser: bool) -> None:
+def serve(
+    folder: Path, *, port: int, say: Callable[[str], None], open_browser: bool, most_bytes: int = MOST_BYTES
+) -> None:
     """Serve a folder until somebody stops the program; the link is told first."""
     for module in ("starlette", "uvicorn", "tomlkit"):
         require(module, "the studio")
@@ -28,7 +31,7 @@ def serve(folder: Path, *, port: int, say: Callable[[str], None], open_browser: 
         say(link)
         if open_browser:
             threading.Timer(0.5, webbrowser.open, [link]).start()
-        app = application(folder, keys=keys, port=number)
+        app = application(folder, keys=keys, port=number, most_bytes=most_bytes)
         config = uvicorn.Config(app, log_level="error", access_log=False, server_header=False, date_header=False)
         uvicorn.Server(config).run(sockets=[place])
 
@@ -39,6 +42,7 @@ def _listening(port: int) -> socket.socket:
     place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         place.bind(("127.0.0.1", port))
+        place.listen(128)
     except OSError as error:
         place.close()
         raise DataError(f"--port {port} cannot be used: {error.strerror}; name another, or leave it out") from error
