@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -70,14 +71,25 @@ async def hierarchies(request: Request) -> Response:
     return step(request, project, "hierarchies", names=names, chosen=chosen, kinds=HIERARCHIES)
 
 
+def pieces(text: str) -> list[tuple[str, str]]:
+    """Words of a model, with the names of its parameters apart, so that a page can show their values.
+
+    >>> pieces("at least {k} rows")
+    [('words', 'at least '), ('parameter', 'k'), ('words', ' rows')]
+    """
+    parts = re.split(r"\{(\w+)\}", text)
+    found = [("parameter" if place % 2 else "words", part) for place, part in enumerate(parts)]
+    return [one for one in found if one[1]]
+
+
 async def requirement(request: Request) -> Response:
     """What must hold."""
     models = [
         {
             "key": part.key,
             "name": part.make.name,
-            "meaning": part.meaning,
-            "limits": part.limits,
+            "meaning": pieces(part.meaning),
+            "limits": pieces(part.limits),
             "plan": part.plan,
             "theory": MODELS.get(part.make.name, ""),
         }

@@ -106,7 +106,7 @@ if (editor) {
       problem.textContent = "";
       document.getElementById("levels").replaceChildren(...found.levels.map((level) => make("section", {},
         make("h4", {}, `Level ${level.number}: ${level.different.toLocaleString("en")} ${level.different === 1 ? "label" : "labels"}`),
-        make("ul", {}, ...level.labels.slice(0, 40).map(([label, rows]) => make("li", {}, make("span", {}, label), make("span", { class: "muted num" }, rows.toLocaleString("en"))))),
+        make("ul", { tabindex: 0, "aria-label": `Labels of level ${level.number}` }, ...level.labels.slice(0, 40).map(([label, rows]) => make("li", {}, make("span", {}, label), make("span", { class: "muted num" }, rows.toLocaleString("en"))))),
         level.different > 40 ? make("p", { class: "muted small" }, `and ${(level.different - 40).toLocaleString("en")} more`) : null)));
       return found;
     } catch (error) {

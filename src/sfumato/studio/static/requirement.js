@@ -1,4 +1,4 @@
-import { api, base, edit, number, plan } from "./studio.js";
+import { api, base, edit, make, number, plan } from "./studio.js";
 
 const places = [...document.querySelectorAll("#models li")];
 
@@ -24,6 +24,41 @@ function mine(place) {
   return one !== undefined && (!kind || one.kind === kind) ? one : undefined;
 }
 
+function valued(place, said, name) {
+  const given = said === undefined ? undefined : typeof said === "object" ? said[name] : name === place.dataset.key.split("_")[0] || name === "k" ? said : undefined;
+  return given === undefined || typeof given === "object" ? name : String(given);
+}
+
+// One field for each parameter; whatever is no plain value is written as the plan writes it.
+function fields(place, said) {
+  if (typeof said !== "object" || Array.isArray(said)) return [field(place, place.dataset.key, said, (value) => value)];
+  const wanted = { ...example(place), ...said };
+  return Object.entries(wanted).filter(([name]) => name !== "kind").map(([name, value]) => field(place, name, said[name] === undefined ? "" : value, (given) => {
+    const next = { ...said, [name]: given };
+    if (given === undefined) delete next[name];
+    return next;
+  }));
+}
+
+function field(place, name, value, whole) {
+  const made = make("input", { class: "value", size: typeof value === "number" ? 8 : 30, spellcheck: "false" });
+  made.value = value === "" ? "" : typeof value === "string" ? value : toml(value);
+  made.addEventListener("change", () => {
+    const text = made.value.trim();
+    let given;
+    try { given = text === "" ? undefined : parsed(text); } catch { given = text; }
+    edit([[["privacy", place.dataset.key], text === "" && typeof value !== "object" && whole(1) === 1 ? null : merged(place, whole(given))]]);
+  });
+  return make("label", {}, `${name} `, made);
+}
+
+// A key may hold several requirements, one of each kind: only this one changes.
+function merged(place, one) {
+  const said = (plan.tree.privacy || {})[place.dataset.key];
+  const kind = example(place).kind;
+  return Array.isArray(said) && kind ? said.map((each) => (each.kind === kind ? one : each)) : one;
+}
+
 function draw() {
   for (const place of places) {
     const said = mine(place);
@@ -31,7 +66,8 @@ function draw() {
     box.checked = said !== undefined;
     place.classList.toggle("taken", box.checked);
     place.querySelector(".parameters").hidden = !box.checked;
-    place.querySelector(".value").value = said === undefined ? "" : toml(said);
+    place.querySelector(".parameters").replaceChildren(...(said === undefined ? [] : fields(place, said)));
+    for (const one of place.querySelectorAll("var")) one.textContent = valued(place, said, one.dataset.parameter);
     place.querySelector(".reached").textContent = "";
   }
   document.getElementById("metric").value = (plan.tree.utility || {}).metric || "loss";
@@ -55,11 +91,11 @@ async function reached() {
 
 for (const place of places) {
   place.querySelector("input[type=checkbox]").addEventListener("change", (event) => {
-    edit([[["privacy", place.dataset.key], event.target.checked ? example(place) : null]]);
-  });
-  place.querySelector(".value").addEventListener("change", (event) => {
-    try { edit([[["privacy", place.dataset.key], parsed(event.target.value)]]); }
-    catch { document.getElementById("reached-problem").textContent = `${place.dataset.model}: ${event.target.value} is no value; write it like ${place.dataset.plan}`; }
+    const said = (plan.tree.privacy || {})[place.dataset.key];
+    const kind = example(place).kind;
+    const others = (Array.isArray(said) ? said : said === undefined ? [] : [said]).filter((one) => kind && one.kind !== kind);
+    const all = event.target.checked ? [...others, example(place)] : others;
+    edit([[["privacy", place.dataset.key], all.length === 0 ? null : all.length === 1 ? all[0] : all]]);
   });
 }
 document.getElementById("metric").addEventListener("change", (event) => edit([[["utility", "metric"], event.target.value]]));
