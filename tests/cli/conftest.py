@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from sfumato.cli.main import main
+from sfumato.ground.deferring import STOPS
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,14 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     def call(*arguments: object) -> Ran:
         monkeypatch.setattr("sys.argv", ["sfumato", *map(str, arguments)])
         code: Any = 0
+        before = {number: signal.getsignal(number) for number in STOPS}
         try:
             main()
         except SystemExit as stop:
             code = stop.code
+        finally:  # a program that was stopped hears no signal any more, and the tests go on
+            for number, handler in before.items():
+                signal.signal(number, handler)
         captured = capsys.readouterr()
         return Ran(code=code or 0, out=captured.out, err=captured.err)
 

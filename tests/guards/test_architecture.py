@@ -129,7 +129,7 @@ def test_the_way_to_the_search_is_at_most_eight_files_and_each_leads_to_the_next
         "workflow/walk.py": "sfumato.workflow.kinds",
         "workflow/kinds/__init__.py": "_kind",
         "workflow/kinds/table/table_kind.py": "sfumato.workflow.kinds.table.preparing",
-        "workflow/kinds/table/table_stages.py": "sfumato.workflow.kinds.table.table_release",
+        "workflow/kinds/table/table_search.py": "sfumato.workflow.kinds.table.table_plan",
     }
     for name, to in leads.items():
         assert to in texts[name], name

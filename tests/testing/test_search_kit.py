@@ -19,7 +19,7 @@ from sfumato.publish.problem import Outcome, Problem
 from sfumato.testing.search_kit import BrokenSearch, check_search
 from sfumato.utility.cell_metrics import LossMetric
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.table.table_stages import grain_of
+from sfumato.workflow.kinds.table.table_search import grain_of
 from tests.tables import PATHS, column, problem_cells
 
 FULL_DOMAIN = ("optimal", "samarati", "incognito")

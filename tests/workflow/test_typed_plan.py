@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.describe.coded import Codes, Common
 from sfumato.describe.domains import DECLARING, Categories, Numbers, ObservedDomain
 from sfumato.describe.paths import Paths
 from sfumato.describe.ranges import Grown, Intervals, Quantiles
@@ -92,6 +93,8 @@ BUILDERS: list[Any] = [
     Grown(low=0, high=9, grid=0.5),
     Quantiles(groups=(4, 2)),
     Squares(widths=(2, 4)),
+    Codes(system="icd-10"),
+    Common(keep=(("a", "b"), ("a",))),
 ]
 
 

@@ -22,6 +22,7 @@ from sfumato.bundle.form import (
     Value,
     Whole,
 )
+from sfumato.data.date_forms import ORDERS
 from sfumato.data.table import KINDS
 from sfumato.describe.roles import Role
 
@@ -48,6 +49,9 @@ COLUMN_PLAN = Record(
         "outside": OneOf(("clamp", "drop", "refuse")),
         "other": NAME,
         "within": Row((NUMBER, NUMBER)),
+        "format": OneOf(ORDERS),
+        "pivot": Whole(low=1),
+        "shift": Record(needed={"days": Whole(low=1)}),
     },
 )
 _ABOUT: Mapping[str, Form] = MappingProxyType(

@@ -32,16 +32,7 @@ class Pseudonyms:
     @classmethod
     def load(cls, path: Path, *, where: str) -> Pseudonyms:
         """Read the key from a file."""
-        try:
-            key = read_whole(path, most=MOST_KEY).strip()
-        except OSError as error:
-            raise PlanError(
-                f"{where}: the key file {path} cannot be read ({error.strerror}); make one with "
-                f"`head -c 32 /dev/urandom > {path.name}` and keep it apart from the release"
-            ) from error
-        if len(key) < _LEAST_KEY:
-            raise PlanError(f"{where}: the key in {path} has {len(key)} bytes; at least {_LEAST_KEY} are needed")
-        return cls(key=key)
+        return cls(key=read_key(path, where=where))
 
     def replace(self, cells: pl.Series) -> pl.Series:
         """The column with every distinct value replaced by its pseudonym; missing stays missing."""
@@ -53,3 +44,17 @@ class Pseudonyms:
     def _pseudonym(self, column: str, name: str) -> str:
         message = f"{len(column)}:{column}{name}".encode()
         return hmac.new(self.key, message, hashlib.sha256).hexdigest()[:DIGITS]
+
+
+def read_key(path: Path, *, where: str) -> bytes:
+    """The secret key in a file, or a refusal of a file that holds none."""
+    try:
+        key = read_whole(path, most=MOST_KEY).strip()
+    except OSError as error:
+        raise PlanError(
+            f"{where}: the key file {path} cannot be read ({error.strerror}); make one with "
+            f"`head -c 32 /dev/urandom > {path.name}` and keep it apart from the release"
+        ) from error
+    if len(key) < _LEAST_KEY:
+        raise PlanError(f"{where}: the key in {path} has {len(key)} bytes; at least {_LEAST_KEY} are needed")
+    return key

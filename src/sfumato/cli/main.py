@@ -38,7 +38,7 @@ from sfumato.cli import (
 )
 from sfumato.cli.help_by_task import ByTask
 from sfumato.cli.show import json_text
-from sfumato.cli.stopping import STOPPED, stoppable
+from sfumato.cli.stopping import STOPPED, ending, stoppable
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
 from sfumato.version import __version__
 
@@ -159,6 +159,8 @@ def main() -> None:
 
 
 def _refuse(message: str, code: int) -> NoReturn:
+    if code == EXIT_INTERRUPTED:
+        ending()
     if "--json" in sys.argv:
         typer.echo(json_text({"error": message, "exit_code": code}))
     else:

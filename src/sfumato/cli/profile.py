@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table
+from sfumato.cli.show import WIDTH, Json, say, say_json, table
 
 if TYPE_CHECKING:
     from sfumato.workflow.profile.profiling import Profile
@@ -22,6 +23,10 @@ def profile(
     encoding: Annotated[str | None, typer.Option("--encoding", help="The encoding of a text file.")] = None,
     names: Annotated[
         str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
+    ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line names the columns; found out when absent."),
     ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Cut blanks around cells.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
@@ -37,8 +42,7 @@ def profile(
         refuse_file(output, force=force, sources=(data,))
     called = None if names is None else [name.strip() for name in names.split(",")]
     options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "names": called}
-    if called is not None:
-        options["header"] = False
+    options["header"] = False if called is not None else header
     reading = {key: value for key, value in options.items() if value is not None}
     markers = tuple(missing or ())
     found = look(data, missing=markers, reading=reading)
@@ -53,13 +57,15 @@ def profile(
 
 def _show(found: Profile, data: Path, output: Path | None) -> None:
     say(f"{found.source}: {found.rows:,} rows, {len(found.columns)} columns")
+    _show_reading(found)
     table(
-        ["column", "type", "different", "missing", "bits", "suggested", "why"],
+        ["column", "type", "values", "missing", "suggested", "why"],
         [
-            [c.name, c.kind, f"{c.distinct:,}", f"{c.missing:,}", f"{c.bits:.1f}", c.suggestion.role, c.suggestion.why]
+            [c.name, c.kind, f"{c.distinct:,}", f"{c.missing:,}", c.suggestion.role, c.suggestion.why]
             for c in found.columns
         ],
     )
+    _show_notes(found)
     if found.unit is not None:
         people = next(c.distinct for c in found.columns if c.name == found.unit)
         say(f"{found.unit} repeats: {found.rows:,} rows of {people:,}. A group of 5 rows may hold one person; with")
@@ -82,6 +88,33 @@ def _show(found: Profile, data: Path, output: Path | None) -> None:
         say(f"next: sfumato profile {data} -o plan.toml")
     else:
         say(f"next: read {output}, then sfumato release {output}")
+
+
+def _show_reading(found: Profile) -> None:
+    """What was found out about the file, and how to say otherwise."""
+    if found.reading.get("header") is False:
+        _paragraph(
+            "The first line looks like data, so columns are called column_1, column_2 and so on. Name them with "
+            "--names; if the line is a header, say --header."
+        )
+    if found.reading.get("trim"):
+        _paragraph("Blanks follow every delimiter and are cut, as --trim says.")
+    if found.missing:
+        _paragraph(f"Taken for missing values: {', '.join(map(repr, found.missing))}. Name others with --missing.")
+
+
+def _show_notes(found: Profile) -> None:
+    """What only a person can decide, once for all columns that it is about."""
+    about: dict[str, list[str]] = {}
+    for column in found.columns:
+        for note in column.suggestion.notes:
+            about.setdefault(note, []).append(column.name)
+    for note, names in about.items():
+        _paragraph(f"check {', '.join(names)}: {note}")
+
+
+def _paragraph(text: str) -> None:
+    say(fill(text, WIDTH, break_on_hyphens=False))
 
 
 def _show_risk(found: Profile) -> None:

@@ -73,5 +73,12 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def ending() -> None:
+    """The program is about to end and has said how: whoever asks it to stop once more changes nothing."""
+    if threading.current_thread() is threading.main_thread():
+        for number in STOPS:
+            signal.signal(number, _unheard)
+
+
 def _unheard(number: int, frame: FrameType | None) -> None:
     """The command is over already."""

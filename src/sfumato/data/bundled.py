@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from sfumato.ground.errors import PlanError, listed, nearest
 
-DATA_SETS = ("census", "patients")
+DATA_SETS = ("census", "patients", "world")
 
 
 def hierarchy_files(data_set: str) -> dict[str, Path]:
@@ -29,10 +30,16 @@ def bundled_hierarchy(name: str) -> Path:
     return known[name]
 
 
+@cache
+def hierarchy_leaves(name: str) -> frozenset[str]:
+    """The values that a bundled hierarchy knows."""
+    return frozenset(line.split(";")[0] for line in bundled_hierarchy(name).read_text("utf-8").splitlines())
+
+
 def fitting_hierarchy(column: str, values: Collection[str]) -> str | None:
     """The bundled hierarchy of a column of this name whose leaves cover all these values, if there is one."""
     for place in DATA_SETS:
         path = hierarchy_files(place).get(column.lower().replace("_", "-"))
-        if path is not None and set(values) <= {line.split(";")[0] for line in path.read_text().splitlines()}:
+        if path is not None and set(values) <= hierarchy_leaves(f"{place}/{path.stem}"):
             return f"{place}/{path.stem}"
     return None

@@ -30,7 +30,7 @@ def infer_kind(texts: Sequence[str], dtype: pl.DataType) -> Kind:
     """
     native = _native_kind(dtype)
     if native is not None:
-        return native
+        return "text" if native == "date" and not all(map(_is_date, texts)) else native
     return next((kind for kind, readable in _READABLE.items() if texts and all(map(readable, texts))), "text")
 
 
@@ -50,11 +50,21 @@ def numbers_of(name: str, texts: Sequence[str], kind: Kind) -> NDArray[np.float6
     if bad:
         raise DataError(
             f"column {name!r} is of type {kind}, but {len(bad)} of its {len(texts)} distinct values cannot be read so: "
-            f"{listed(bad, most=5)}. Declare them in [input] missing, or the column as text"
+            f"{listed(bad, most=5)}. {_would(kind)}"
         )
     if kind == "date":
         return np.array([date.fromisoformat(text).toordinal() for text in texts], np.float64)
     return np.array([float(text) for text in texts], np.float64)
+
+
+def _would(kind: Kind) -> str:
+    """What would work instead."""
+    if kind != "date":
+        return "Declare them in [input] missing, or the column as text"
+    return (
+        'Dates are written YYYY-MM-DD; say with format = "dmy", "mdy" or "ymd" in which order day, month and year '
+        "stand, declare the values in [input] missing, or the column as text"
+    )
 
 
 def is_readable(text: str, kind: Kind) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.data.kinds import is_readable
+from sfumato.describe.coded import others_label
 from sfumato.describe.distributions import read_distribution
 from sfumato.describe.domains import DECLARING
 from sfumato.describe.hierarchy import TOP
@@ -179,13 +180,19 @@ def _above(stated: Mapping[str, Any], above: Mapping[str, Any], tree: str, words
     kind = str(above.get("kind") or next(iter(above), ""))
     wrong = [] if kind == tree else [f"a rule by {kind}, where the plan has {tree}"]
     wrong += ["a calendar without dates"] * (kind == "dates" and stated["rule"]["type"] != "date")
-    shapes = _shapes(kind, above)
+    shapes = _common(above, int(stated["of"])) if kind == "common" else _shapes(kind, above)
     if shapes is None:
         return wrong
     if shapes and stated["of"] != len(shapes):
         wrong.append(f"{stated['of']} levels of {kind}")
     steps = {label: int(stated["labels"][label] or 0) for label in words}
     return wrong + [x for x, n in steps.items() if not 0 <= n < len(shapes) or not re.fullmatch(shapes[n], x, re.S)]
+
+
+def _common(above: Mapping[str, Any], height: int) -> list[str]:
+    """What labels of each level look like where common values are kept; finer levels may be left out of the rule."""
+    kept = ["|".join(map(re.escape, [*level, others_label(level)])) for level in above.get("keep", [])]
+    return [".*"] * max(height - len(kept), 1) + kept
 
 
 def _shapes(kind: str, above: Mapping[str, Any]) -> list[str] | None:

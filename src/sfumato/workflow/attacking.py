@@ -24,6 +24,7 @@ from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
 from sfumato.bundle.stated_form import FAULTS, stated_form
+from sfumato.data.frames import from_frame
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, DataError, PlanError, SfumatoError, listed, nearest
@@ -32,6 +33,7 @@ from sfumato.verification.verifying import untouched
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.catalog.parts import Attack, AttackPart
+from sfumato.workflow.dating import planned_dates, refuse_moved, stated_dates
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.loading import load_table, read_file
 from sfumato.workflow.plan.attack_plan import TRIALS, AttackPlan, refuse_no_bundle
@@ -185,8 +187,8 @@ def attack(
     ``earlier`` are bundles about the same people that are laid over it. Without ``seconds`` there is no time limit.
     """
     others = [refuse_no_bundle(Path(one), "--earlier") for one in earlier]
-    theirs = None if control is None else _table(control, plan)
     manifest = untouched(Path(folder))
+    theirs = None if control is None else _table(control, plan, manifest)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     kind = kind_stated(manifest)
     if kind.alone is not None:
@@ -195,7 +197,7 @@ def attack(
             return kind.alone(Path(folder), manifest, asked, work or Work())
     if original is None:
         raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
-    table = _table(original, plan)
+    table = _table(original, plan, manifest)
     if kind.beside is not None:
         _refuse_beside(Path(folder), {"known": known})
         given = {"control": theirs, "earlier": others, "asked": asked, "work": work or Work()}
@@ -209,7 +211,7 @@ def attack(
         found = attacked(subject, asked, work or Work(), chance, before, kind=kind.attacked_as)
     if known is None:
         return found
-    linked = _registered(subject, _table(known, plan), trials, Chance(seed=seed))
+    linked = _registered(subject, _table(known, plan, manifest), trials, Chance(seed=seed))
     return replace(found, findings=(linked, *found.findings))
 
 
@@ -285,9 +287,11 @@ def _registered(subject: Subject, register: Table, trials: int, chance: Chance) 
     return linkage.against(subject, lines[chosen], subject.people[chosen], chance, limit)
 
 
-def _table(data: object, plan: Plan | None) -> Table:
-    if isinstance(data, str | Path):
-        return read_file(data) if plan is None else load_table(plan, None, str(Path(data).resolve()))
-    from sfumato.data.frames import from_frame
-
-    return from_frame(data, missing=() if plan is None else plan.input.missing)
+def _table(data: object, plan: Plan | None, manifest: Mapping[str, Any]) -> Table:
+    """What an adversary knows, with dates written as the bundle writes them."""
+    if plan is not None and isinstance(data, str | Path):
+        return load_table(plan, None, str(Path(data).resolve()))
+    if plan is not None:
+        return planned_dates(from_frame(data, missing=plan.input.missing), plan)
+    refuse_moved(manifest)
+    return stated_dates(read_file(data) if isinstance(data, str | Path) else from_frame(data), manifest)

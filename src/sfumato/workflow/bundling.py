@@ -157,9 +157,8 @@ def refuse_output(folder: Path, inside: Path | None, *, force: bool) -> None:
 
 
 def refuse_key_inside(plan: Plan, folder: Path) -> None:
-    """Refuse to write a bundle around the key of its pseudonyms."""
+    """Refuse to write a bundle around the key of its pseudonyms or of its shifted dates."""
     for name, column in plan.columns.items():
-        if column.pseudonym is not None:
-            key = plan.folder / column.pseudonym["key_file"]
-            if folder.resolve() in key.resolve().parents:
-                raise PlanError(f"columns.{name}.pseudonym.key_file: the key must not lie inside the bundle {folder}")
+        for said, tree in (("pseudonym", column.pseudonym), ("shift", column.shift)):
+            if tree is not None and folder.resolve() in (plan.folder / tree["key_file"]).resolve().parents:
+                raise PlanError(f"columns.{name}.{said}.key_file: the key must not lie inside the bundle {folder}")

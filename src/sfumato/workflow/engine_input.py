@@ -10,6 +10,7 @@ import polars as pl
 
 from sfumato.bundle.published import MARKERS
 from sfumato.ground.errors import PlanError
+from sfumato.workflow.plan.date_plan import refuse_dates
 from sfumato.workflow.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ def relation_source(plan: Plan, relation: object) -> EngineSource:
 def _read(plan: Plan, engine: Engine, rows: exp.Query, source: str) -> EngineSource:
     from sfumato.engines.engine_source import EngineSource
 
+    refuse_dates(plan.columns, "rows that stay in an engine")
     said = plan.input
     found = EngineSource.reading(engine, rows, names=said.names, trim=said.trim, missing=said.missing, source=source)
     return found.marked([name for name in plan.columns if name in found.names], MARKERS)

@@ -21,6 +21,8 @@ def too_large(plan: Plan, memory: int | None = None) -> str | None:
     said = plan.input
     if said.path is None or said.engine is not None or said.unit is not None or said.population is not None:
         return None
+    if any(column.format or column.shift for column in plan.columns.values()):
+        return None
     if plan.algorithm.name not in _BY_CELLS or said.encoding.lower() not in ("utf-8", "utf8"):
         return None
     path = plan.folder / said.path

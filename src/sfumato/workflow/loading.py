@@ -22,6 +22,7 @@ from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.people import told_apart
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.dating import planned_dates
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -31,7 +32,11 @@ def read_file(path: str | Path, **options: Any) -> Table:
 
 
 def load_table(plan: Plan, frame: object, path: str | None) -> Table:
-    """The table of a frame, or of a file that is read as the plan says."""
+    """The table of a frame, or of a file that is read as the plan says; dates are days, shifted where it says so."""
+    return planned_dates(_loaded(plan, frame, path), plan)
+
+
+def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
     if frame is not None:
         return _without_nan(from_frame(frame, missing=plan.input.missing))
     if plan.input.engine is not None:

@@ -26,6 +26,7 @@ from sfumato.verification.judging import claim
 from sfumato.verification.released_file import is_escaped
 from sfumato.workflow.apply.rules import Rule
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.dating import stated_dates
 from sfumato.workflow.kinds import kind_stated
 from sfumato.workflow.loading import read_file
 
@@ -70,7 +71,7 @@ def apply_rules(manifest: Mapping[str, Any], records: object, outside: Outside) 
     """New records under the rules of a manifest that describes a table, judged by its models."""
     rules = stated_rules(manifest)
     published = Published.from_json(manifest["data"])
-    table = read_records(records, published.missing)
+    table = stated_dates(read_records(records, published.missing), manifest)
     reading = manifest["plan"]["privacy"].get("reading", "strict")
     models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
     return applied(table, rules, published, models=models, reading=reading, outside=outside)

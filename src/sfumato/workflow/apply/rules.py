@@ -129,7 +129,14 @@ def rule_at(
     numeric = domain.numbers is not None and domain.kind != "date"
     if numeric and all(read_interval(label) for label in released if label not in (TOP, domain.missing)):
         return Rule(kind=domain.kind, labels=tuple(released), intervals=True)
-    return Rule(kind=domain.kind, labels=tuple(released), above=dict(plan))
+    return Rule(kind=domain.kind, labels=tuple(released), above=_told(plan, cut))
+
+
+def _told(plan: Mapping[str, Any], cut: ColumnCut | int) -> dict[str, Any]:
+    """How labels are computed, without the values that only finer levels than the released one keep."""
+    if plan.get("kind") != "common" or not isinstance(cut, int):
+        return dict(plan)
+    return {"kind": "common", "keep": [list(level) for level in plan["keep"][max(cut - 1, 0) :]]}
 
 
 def _everywhere(full: Hierarchy, domain: ObservedDomain, cut: ColumnCut, released: frozenset[str]) -> tuple[str, ...]:

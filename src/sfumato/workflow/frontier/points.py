@@ -19,6 +19,7 @@ from sfumato.workflow.profile.draft import toml
 
 MOST_POINTS = 10_000
 """More would hardly be looked at."""
+_OF_COLUMNS = ("type", "hierarchy", "pseudonym", "format", "pivot", "shift")
 _SHARED = ("max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
 
 
@@ -98,7 +99,7 @@ def tree_of(plan: Plan) -> dict[str, Any]:
     columns = {
         name: {
             "role": str(c.role),
-            **_said({"type": c.type, "hierarchy": c.hierarchy, "pseudonym": c.pseudonym}),
+            **_said({key: getattr(c, key) for key in _OF_COLUMNS}),
             **_declared(c),
         }
         for name, c in plan.columns.items()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from sfumato.data.bundled import bundled_hierarchy
+from sfumato.describe.coded import Codes, Common
 from sfumato.describe.domains import Domain, ObservedDomain
 from sfumato.describe.hchy import read_hchy
 from sfumato.describe.hierarchy import Hierarchy
@@ -120,6 +121,19 @@ def _squares(keys: Keys) -> Builder:
     return Squares(widths=cast("Any", keys.numbers("widths")))
 
 
+def _codes(keys: Keys) -> Builder:
+    keys.only("kind", "system")
+    return Codes(system=keys.required_text("system"))
+
+
+def _common(keys: Keys) -> Builder:
+    keys.only("kind", "keep")
+    levels = keys.table.get("keep", ())
+    if not isinstance(levels, list | tuple):
+        raise PlanError(f'{keys.at("keep")} must be a list of lists of values such as [["a", "b"], ["a"]]')
+    return Common(keep=tuple(Keys(table={"keep": level}, path=keys.path).texts("keep") for level in levels))
+
+
 def _flat(keys: Keys) -> Builder:
     keys.only("kind")
     return Flat()
@@ -133,6 +147,8 @@ _KINDS = {
     "dates": _dates,
     "groups": _groups,
     "squares": _squares,
+    "codes": _codes,
+    "common": _common,
     "flat": _flat,
 }
 
@@ -177,5 +193,7 @@ _RECORDS: Mapping[str, type[Any]] = {
     "dates": Dates,
     "groups": OrderedGroups,
     "squares": Squares,
+    "codes": Codes,
+    "common": Common,
     "flat": Flat,
 }

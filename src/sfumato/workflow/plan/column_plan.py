@@ -15,6 +15,7 @@ from sfumato.describe.domains import Categories
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import ParameterError, PlanError, listed
 from sfumato.workflow.plan.builders import builder, builder_tree
+from sfumato.workflow.plan.date_plan import check_date, date_keys, public_dates
 from sfumato.workflow.plan.domain_plan import check_domain, domain_keys, public_keys
 from sfumato.workflow.plan.plan_table import Keys
 
@@ -71,6 +72,12 @@ class ColumnPlan:
     """In private releases and questions: the value that stands for all that are not declared, if any."""
     within: tuple[float, ...] = ()
     """Where a range is to be discovered: between which two numbers."""
+    format: Literal["ymd", "dmy", "mdy"] | None = None
+    """For dates: the order of day, month and year; when absent they are written YYYY-MM-DD."""
+    pivot: int | None = None
+    """For dates whose years have two digits: the first year that they can mean; 1930 when absent."""
+    shift: Tree | None = None
+    """For dates that are published day by day: the key file and the most days that a person's dates move."""
 
     def __post_init__(self) -> None:
         """Turn roles and builders into what a plan file says."""
@@ -88,6 +95,7 @@ class ColumnPlan:
     def check(self, name: str, folder: Path) -> None:
         """Refuse a hierarchy that cannot be built; files are looked at when they are read."""
         check_domain(self, name)
+        check_date(self, name)
         for key in ("hierarchy", "time_hierarchy"):
             tree: Tree | None = getattr(self, key)
             if tree is not None and "file" not in tree:
@@ -113,14 +121,14 @@ class ColumnPlan:
                 shown[name] = str(tree.get("kind") or next(iter(tree), ""))
         if self.values:
             shown["values"] = len(self.values)
-        return shown | public_keys(self)
+        return shown | public_dates(self) | public_keys(self)
 
 
 def column_plan(keys: Keys, name: str) -> ColumnPlan:
     """One column of a plan."""
     keys.only(
         "role", "type", "hierarchy", "time_hierarchy", "pseudonym", "values", "separator", "mark", "long", "grid",
-        "clock", "outside", "ties", "repeats", "domain_from", "other", "within",
+        "clock", "outside", "ties", "repeats", "domain_from", "other", "within", "format", "pivot", "shift",
     )  # fmt: skip
     if "role" not in keys.table:
         raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
@@ -151,6 +159,7 @@ def column_plan(keys: Keys, name: str) -> ColumnPlan:
         repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
         long=long,
         guarded=guarded,
+        **date_keys(keys),
         **domain_keys(keys),
     )
 

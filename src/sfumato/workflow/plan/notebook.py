@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sfumato.data.date_forms import has_times
 from sfumato.data.frames import from_frame
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import unknown_column
@@ -35,7 +36,7 @@ def described(
     a plan. Columns that are not named are dropped.
     """
     from sfumato.workflow.plan.objects import algorithm_tree
-    from sfumato.workflow.profile.suggest import hierarchy, read_off
+    from sfumato.workflow.profile.fitted_trees import DATES, plain_tree, read_off
 
     table = from_frame(frame, missing=tuple(missing))
     roles = {
@@ -49,11 +50,13 @@ def described(
     for name, role in roles.items():
         if name not in table.names:
             raise unknown_column(name, table.names, where=str(role))
-        tree, seen = given.get(name), False
+        tree, seen, dated = given.get(name), False, role is Role.QUASI and has_times(table.frame[name])
         if role is Role.QUASI and tree is None:
-            tree = hierarchy(table.column(name))
+            tree = DATES if dated else plain_tree(table.column(name))
             seen = read_off(tree)
-        columns[name] = ColumnPlan(role=role, hierarchy=tree, domain_from="profile" if seen else "declared")
+        columns[name] = ColumnPlan(
+            role=role, type="date" if dated else None, hierarchy=tree, domain_from="profile" if seen else "declared"
+        )
     how = algorithm_tree(algorithm)
     return Plan(
         input=InputPlan(missing=tuple(missing)),

@@ -21,6 +21,7 @@ from sfumato.workflow.plan.about_plan import AboutPlan
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.plan.collection_plan import CollectionPlan
 from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
+from sfumato.workflow.plan.date_plan import check_shifts
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan, InputPlan, Tree
@@ -87,6 +88,7 @@ class Plan:
         object.__setattr__(self, "algorithm", algorithm_tree(self.algorithm))
         for name, column in columns.items():
             column.check(name, self.folder)
+        check_shifts(columns, self.input.unit)
         if self.escape_formulas and self.output_format != "csv":
             raise PlanError(
                 f"output.escape_formulas is for CSV, and the release is written as {self.output_format}; "

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.describe.roles import Role
 from sfumato.workflow.kinds import kind_of
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.profile.profiling import ColumnProfile, Profile
-from sfumato.workflow.profile.suggest import read_off
 
 PROFILED = (
     'domain_from = "profile"  # low and high were read off the rows. Before epsilon or questions, write limits '
@@ -24,20 +24,50 @@ def draft(found: Profile, *, path: str, missing: tuple[str, ...] = (), reading: 
     lines = ["# Drafted by `sfumato profile`. Check every role: only you know what others can know.", "", "[input]"]
     lines.append(f"path = {toml(path)}")
     lines += [f"{key} = {toml(value)}" for key, value in (reading or {}).items() if value is not None]
-    lines += [f"missing = {toml(list(missing))}"] if missing else []
+    lines += [f"{key} = {toml(value)}{_FOUND_OUT.get(key, '')}" for key, value in found.reading.items()]
+    lines += _missing(missing, found.missing)
     if found.unit is not None and not found.itemized:
         lines.append(f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows")
     for column in found.columns:
-        lines += ["", f"[columns.{_key(column.name)}]", f'role = "{column.suggestion.role}"  # {column.suggestion.why}']
-        if column.near_unique is not None:
-            lines.append(f"# warning: {_one_line(column.near_unique.told)}")
-        if column.kind not in ("text", "category"):
-            lines.append(f'type = "{column.kind}"')
-        if column.suggestion.hierarchy is not None:
-            lines.append(f"hierarchy = {toml(column.suggestion.hierarchy)}")
-        if read_off(column.suggestion.hierarchy):
-            lines.append(PROFILED)
+        lines += ["", *_column(column)]
+    if not found.quasi and not found.itemized:
+        lines += [
+            "",
+            "# No column has the role quasi: decide what others may know, and give it to those.",
+        ]
     return "\n".join([*lines, "", *_requirement(found), ""])
+
+
+_FOUND_OUT = {
+    "header": "  # the first line looks like data; names = [...] names the columns",
+    "trim": "  # blanks follow every delimiter",
+}
+
+
+def _missing(said: tuple[str, ...], found: tuple[str, ...]) -> list[str]:
+    """What stands for a missing value: as it was said, or as it was found."""
+    if said:
+        return [f"missing = {toml(list(said))}"]
+    return [f"missing = {toml(list(found))}  # found in cells; remove what is a value"] if found else []
+
+
+def _column(column: ColumnProfile) -> list[str]:
+    """What the draft says about one column."""
+    one = column.suggestion
+    lines = [f"[columns.{_key(column.name)}]", f'role = "{one.role}"  # {_one_line(one.why)}']
+    if column.near_unique is not None:
+        lines.append(f"# warning: {_one_line(column.near_unique.told)}")
+    lines += [f"# check: {_one_line(note)}" for note in one.notes]
+    if one.role in (Role.DROP, Role.IDENTIFIER):
+        return lines
+    if column.kind != "text" or one.read_as is not None:
+        lines.append(f'type = "{column.kind}"')
+    if one.form is not None:
+        lines.append(f'format = "{one.form.order}"')
+        lines += [f"pivot = {one.form.pivot}"] if any("two digits" in note for note in one.notes) else []
+    if one.hierarchy is not None:
+        lines.append(f"hierarchy = {toml(one.hierarchy)}")
+    return [*lines, PROFILED] if one.limits_seen else lines
 
 
 def _one_line(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.identity.risk import Risk, risk
+from sfumato.data.date_forms import has_times
 from sfumato.data.frames import from_frame
 from sfumato.data.table import Column, Table, has_text
 from sfumato.describe.roles import Role
@@ -20,9 +21,14 @@ from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.near_unique import FEW, NearUnique, near_unique
 from sfumato.workflow.loading import read_file
+from sfumato.workflow.profile.heading import found_reading
+from sfumato.workflow.profile.missing_marks import found_marks
 from sfumato.workflow.profile.suggest import Suggestion, names_people, suggest, suggest_items
 
 _MOST_QUASI = 10
+_MOST_RARE = 3
+_SHARED = ("name of a person", "contact")
+"""Identifiers that several people can share."""
 _MOST_COMBINATIONS = 12
 MOST_ROWS = 50
 """An identifier whose values have more rows each, on average, is taken for a place or a class, not for a person."""
@@ -72,6 +78,10 @@ class Profile:
     """The columns and pairs and triples of suggested quasi-identifiers that single out most rows."""
     risk: Risk
     """Re-identification risk by all suggested quasi-identifiers together."""
+    missing: tuple[str, ...] = ()
+    """Texts that were found to stand for missing values, where none were named."""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """What was found out about reading the file, beside what was said."""
 
     def __repr__(self) -> str:
         alone = f"{self.risk.unique:.1%} of rows alone by {len(self.quasi)} quasi-identifiers"
@@ -84,10 +94,12 @@ class Profile:
 
     @property
     def unit(self) -> str | None:
-        """The identifier that repeats, so that one person has several rows; the one that looks most like a person."""
-        found = [
-            c for c in self.columns if c.suggestion.role is Role.IDENTIFIER and 1 < c.distinct < self.rows - c.missing
-        ]
+        """The identifier that repeats, so that one person has several rows; the one that looks most like a person.
+
+        Several people can have one name, so a name tells nobody apart.
+        """
+        ids = [c for c in self.columns if c.suggestion.role is Role.IDENTIFIER and c.suggestion.sort not in _SHARED]
+        found = [c for c in ids if 1 < c.distinct < self.rows - c.missing]
         named = [c for c in found if names_people(c.name)]
         several = [c for c in found if c.distinct * MOST_ROWS >= self.rows]
         return max(named or several, key=lambda c: c.distinct).name if named or several else None
@@ -109,6 +121,8 @@ class Profile:
                 "role": str(c.suggestion.role),
                 "why": c.suggestion.why,
                 "hierarchy": c.suggestion.hierarchy,
+                "format": None if c.suggestion.form is None else c.suggestion.form.order,
+                "notes": list(c.suggestion.notes),
                 "near_unique": None if c.near_unique is None else c.near_unique.to_json(),
             }
             for c in self.columns
@@ -120,17 +134,24 @@ class Profile:
             "combinations": [asdict(one) for one in self.combinations],
             "risk": self.risk.to_json(),
             "unit": self.unit,
+            "missing": list(self.missing),
+            "reading": dict(self.reading),
         }
 
 
 def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None) -> Profile:
     """Look at a file or a frame; ``reading`` are further options of reading a file."""
     path = data if isinstance(data, str | Path) else None
-    table = from_frame(data, missing=missing) if path is None else read_file(path, missing=missing, **(reading or {}))
+    seen = {} if path is None else found_reading(Path(path), reading or {})
+    said = {**seen, **(reading or {})}
+    table = from_frame(data, missing=missing) if path is None else _read(path, missing, said)
     if not table.rows:
         raise DataError(f"{table.source} has no rows; there is nothing to look at")
     items = {name: one for name in table.names if (one := suggest_items(table.frame[name])) is not None}
     encoded = {name: _joined(table, name).column(name) for name in table.names}
+    marks = () if missing else found_marks(encoded.values())
+    marked = replace(table, missing=marks)
+    encoded |= {name: _joined(marked, name).column(name) for name, one in encoded.items() if {*one.values} & {*marks}}
     plain = {name: column for name, column in encoded.items() if name not in items}
     suggestions = {**_suggestions(table, plain), **items}
     quasi = [name for name, one in suggestions.items() if one.role is Role.QUASI and one.kind is None]
@@ -141,14 +162,31 @@ def profile(data: object, *, missing: tuple[str, ...] = (), reading: Mapping[str
         columns=tuple(_column(encoded[name], suggestions[name], table.rows) for name in table.names),
         combinations=_combinations(grouped) if quasi else (),
         risk=risk(grouped.sizes if quasi else np.array([table.rows])),
+        missing=marks,
+        reading=seen,
     )
 
 
+def _read(path: str | Path, missing: tuple[str, ...], said: Mapping[str, Any]) -> Table:
+    """The table in a file; a refusal of lines of different lengths says what a file of sets would need."""
+    try:
+        return read_file(path, missing=missing, **said)
+    except DataError as error:
+        if "fields found" not in str(error):
+            raise
+        raise DataError(
+            f"{error}. If each line lists the items of one person, write them into one column, split by |, under a "
+            "header such as items"
+        ) from None
+
+
 def _joined(table: Table, name: str) -> Table:
-    """The table with a column of lists as texts, so that its cells can be compared."""
+    """The table with a column whose cells can be compared: lists as texts, date-times as days."""
     cells = table.frame[name]
     if not has_text(cells.dtype):
         texts = pl.Series(name, [None if one is None else str(one) for one in cells], dtype=pl.String)
+    elif has_times(cells):
+        texts = cells.dt.date()
     elif isinstance(cells.dtype, pl.List | pl.Array):
         texts = cells.cast(pl.List(pl.String)).list.join("|")
     else:
@@ -163,14 +201,25 @@ def _suggestions(table: Table, encoded: Mapping[str, Column]) -> dict[str, Sugge
     for name, other in _twins([encoded[name] for name in quasi]):
         found[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
         quasi.remove(name)
-    for name in sorted(quasi, key=lambda name: len(encoded[name].values))[_MOST_QUASI:]:
-        found[name] = Suggestion(
-            role=Role.DROP, why=f"more than {_MOST_QUASI} quasi-identifiers; decide which you need"
-        )
+    for name, why in _too_many(quasi, found, encoded):
+        found[name] = Suggestion(role=Role.DROP, why=why)
     targets = [name for name, one in found.items() if one.role is Role.TARGET]
     for name in targets[1:]:
-        found[name] = Suggestion(role=Role.SENSITIVE, why="a second class attribute")
+        found[name] = replace(found[name], role=Role.SENSITIVE, why="a second class attribute")
     return found
+
+
+def _too_many(
+    quasi: list[str], found: Mapping[str, Suggestion], encoded: Mapping[str, Column]
+) -> list[tuple[str, str]]:
+    """Columns that are left to a person, for so many would leave nothing of the others; recognised ones stay first."""
+    many = {name: 0 if found[name].rare else len(encoded[name].values) for name in quasi}
+    order = sorted(quasi, key=lambda name: (found[name].rare, not found[name].sure, many[name]))
+    rare = [name for name in order if found[name].rare][_MOST_RARE:]
+    few = [name for name in order if name not in rare]
+    left = [(name, f"beyond {_MOST_RARE} columns of rare values; choose") for name in rare]
+    beyond = few[_MOST_QUASI:]
+    return [*left, *((name, f"beyond {_MOST_QUASI} columns that others may know; choose") for name in beyond)]
 
 
 def _twins(columns: list[Column]) -> list[tuple[str, str]]:
@@ -189,7 +238,7 @@ def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
     shares = column.counts[column.counts > 0] / max(rows, 1)
     return ColumnProfile(
         name=column.name,
-        kind=suggestion.kind or column.kind,
+        kind=suggestion.kind or suggestion.read_as or column.kind,
         distinct=len(column.present),
         missing=0 if column.missing is None else int(column.counts[column.missing]),
         bits=float(-(shares * np.log2(shares)).sum()) + 0.0,

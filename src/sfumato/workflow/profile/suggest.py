@@ -1,37 +1,34 @@
-"""Suggestions for a draft plan: roles by name and by uniqueness, hierarchies by the look of the values."""
+"""Suggestions for a draft plan: a role and a hierarchy for each column, by its name, its values and their counts.
+
+Nothing here looks at rows: a column's distinct values with their counts are enough, wherever the rows are.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import floor, log10
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from sfumato.data.bundled import fitting_hierarchy
+from sfumato.data.date_forms import SPOKEN, DateForm, fitting_orders, has_short_year
 from sfumato.data.table import TEXTS, Column, has_text
 from sfumato.describe.roles import Role
+from sfumato.group.near_unique import FEW, near_unique
+from sfumato.workflow.profile.fitted_trees import coded, common, fitted, read_off
+from sfumato.workflow.profile.missing_marks import code_for_unknown
+from sfumato.workflow.profile.recognising import Recognised, plain_name, recognised
 
-_NAMES: tuple[tuple[Role, str], ...] = (
-    (
-        Role.IDENTIFIER,
-        r"(^|_)(id|ids|uuid|guid|ssn|nin|mrn|iban)($|_)|name|e_?mail|phone|passport|licen[cs]e|address|account",
-    ),
-    (Role.TARGET, r"^(class|label|target|outcome|income|salary_class)$"),
-    (
-        Role.SENSITIVE,
-        r"diagnos|disease|illness|icd|condition|treatment|medication|drug|hiv|surgery|salary|wage|debt|religion|politic|orient",
-    ),
-    (
-        Role.QUASI,
-        r"age|birth|dob|zip|post_?code|postal|sex|gender|race|ethnic|marital|relationship|education|degree|school|"
-        r"nation|country|state|region|county|city|district|job|occupation|profession|work_?class|employ|language|date",
-    ),
-)
+__all__ = ["Suggestion", "names_people", "read_off", "suggest", "suggest_items"]
+
 _MOST_TEXT = 0.9
+_MOST_VALUES = 60
+"""Texts with more different values, and a name that says nothing, are left to a person."""
+_FEW_NUMBERS = 12
+"""Numbers with at most so many different values are taken for categories."""
+_PUBLISHED = (Role.SENSITIVE, Role.TARGET, Role.KEEP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +43,23 @@ class Suggestion:
     """How a quasi-identifier might be generalized."""
     kind: str | None = None
     """The type, where it is not that of single values: set or trajectory."""
+    read_as: str | None = None
+    """The type of single values, where they are to be read otherwise than they look."""
+    form: DateForm | None = None
+    """How dates are written, where that must be said."""
+    notes: tuple[str, ...] = ()
+    """What a person must look at, for comments in the plan."""
+    limits_seen: bool = False
+    """Whether the hierarchy declares limits that were read off the rows."""
+    rare: bool = False
+    """Whether it would nearly single people out by itself, so that it is a quasi-identifier only if made coarser."""
+    sort: str | None = None
+    """What the column was recognised as, by its name or by its values; None where only its values were counted."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether the column was recognised."""
+        return self.sort is not None
 
 
 _LOOKED_AT = 2000
@@ -75,103 +89,150 @@ _SET = Suggestion(role=Role.QUASI, kind="set", why="several items in a cell, som
 
 
 def suggest(column: Column, rows: int) -> Suggestion:
-    """A role from the column's name, or else from how unique its values are; the cautious one when in doubt."""
-    distinct = len(column.present)
-    role = next((role for role, pattern in _NAMES if re.search(pattern, _plain(column.name))), None)
-    if (
-        role is Role.QUASI
-        and column.kind == "text"
-        and distinct > _MOST_TEXT * rows
-        and rows > 20
-        and not _coded(column)
-    ):
-        return Suggestion(
-            role=Role.IDENTIFIER, why=f"{distinct:,} different texts in {rows:,} rows nearly name everybody"
+    """A role from what the column is recognised as, or else from how unique its values are; in doubt the cautious one.
+
+    A column that nearly singles people out is never published as it is, and income is never a target.
+    """
+    form, notes = _dates(column)
+    kind = "date" if form is not None else column.kind
+    found = recognised(column, kind)
+    made = _by_look(column, kind, rows) if found is None else _by_record(column, kind, rows, found)
+    made = _published_only_if_common(column, kind, rows, made, None if found is None else found.hierarchy)
+    if form is not None:
+        made = replace(made, read_as="date", form=form)
+    unknown = code_for_unknown(column) if kind in ("integer", "real") else None
+    return replace(made, notes=(*notes, *made.notes, *([] if unknown is None else [unknown])))
+
+
+def _dates(column: Column) -> tuple[DateForm | None, tuple[str, ...]]:
+    """How dates are written that are not plain YYYY-MM-DD, and what a person has to check about them."""
+    texts = column.present
+    if column.kind == "date" or not texts or (column.kind != "text" and not _compact(column)):
+        return None, ()
+    orders = fitting_orders(texts)
+    if not orders:
+        return None, ()
+    form, notes = DateForm(order=orders[0]), []
+    if len(orders) > 1:
+        notes.append(
+            f"every date can be read as {SPOKEN[orders[0]]} and as {SPOKEN[orders[1]]}; which is it? "
+            f'The other is format = "{orders[1]}"'
         )
-    if role is Role.QUASI:
-        return Suggestion(role=role, why="others may know it", hierarchy=hierarchy(column))
-    if role is not None:
-        return Suggestion(role=role, why="by its name")
+    if any(map(has_short_year, texts)):
+        notes.append(f"years have two digits: they are read as {form.pivot} to {form.pivot + 99}; set pivot if not")
+    return form, tuple(notes)
+
+
+def _compact(column: Column) -> bool:
+    """Whether whole numbers look like 19800203: eight digits that begin with a year."""
+    texts = column.present
+    return column.kind == "integer" and len(texts) >= 5 and all(re.fullmatch(r"(18|19|20)\d{6}", one) for one in texts)
+
+
+def _by_record(column: Column, kind: str, rows: int, found: Recognised) -> Suggestion:
+    """What a recogniser proposes; a quasi-identifier gets a hierarchy, and is none if it names nearly everybody."""
+    one, distinct = found.by, len(column.present)
+    crowded = distinct > _MOST_TEXT * rows and rows > 20
+    read_as = one.type if one.type != column.kind else None
+    if one.role is not Role.QUASI:
+        return Suggestion(role=one.role, why=one.why, read_as=read_as, sort=one.name)
+    if column.kind == "text" and kind == "text" and crowded and not coded(column) and not one.type:
+        return Suggestion(
+            role=Role.IDENTIFIER,
+            why=f"{distinct:,} different texts in {rows:,} rows nearly name everybody",
+            sort=one.name,
+        )
+    if _few_numbers(column, rows) and found.hierarchy in (None, "common"):
+        return replace(_category(column, one.why), sort=one.name)
+    made = Suggestion(role=Role.QUASI, why=one.why, read_as=read_as, sort=one.name)
+    return _generalized(made, column, one.type or kind, found.hierarchy)
+
+
+def _by_look(column: Column, kind: str, rows: int) -> Suggestion:
+    """What nobody recognises: few values and numbers may be known to others, the rest is for a person to decide."""
+    distinct = len(column.present)
+    if distinct <= 1 and column.missing is None:
+        return Suggestion(role=Role.DROP, why="one value in every row" if distinct else "no value in any row")
+    if _running(column, rows):
+        return Suggestion(role=Role.IDENTIFIER, why="a running number")
+    if _few_numbers(column, rows):
+        return _category(column, "few values that others may know")
+    if kind in ("integer", "real"):
+        rare = near_unique(column.name, Role.QUASI, column.counts[:distinct], rows, FEW) is not None
+        return _generalized(Suggestion(role=Role.QUASI, why="a number that others may know", rare=rare), column, kind)
     if distinct > _MOST_TEXT * rows and rows > 20:
         return Suggestion(role=Role.DROP, why=f"{distinct:,} different values in {rows:,} rows single people out")
-    if column.kind in ("integer", "real"):
-        return Suggestion(role=Role.DROP, why="a number that may single people out; keep it only if nobody can know it")
-    if distinct <= 60:
-        return Suggestion(role=Role.QUASI, why="few values that others may know", hierarchy=hierarchy(column))
+    if distinct <= _MOST_VALUES:
+        return _generalized(Suggestion(role=Role.QUASI, why="few values that others may know"), column, kind)
     return Suggestion(role=Role.DROP, why="not recognized; decide whether others can know it")
 
 
-def hierarchy(column: Column) -> Mapping[str, Any]:
-    """A hierarchy that fits the look of the values."""
-    if column.kind in ("integer", "real") and len(column.present) > 2:
-        return _intervals(column)
-    if column.kind == "date":
-        return {"kind": "dates", "levels": ["month", "year", "decade"]}
-    if _coded(column):
-        return {"kind": "mask", "from": "right"}
-    known = fitting_hierarchy(column.name, column.present)
-    return {"bundled": known} if known else {"kind": "flat"}
+def _generalized(
+    made: Suggestion, column: Column, kind: str, wish: Mapping[str, Any] | str | None = None
+) -> Suggestion:
+    """A quasi-identifier with a hierarchy: the one that is wished for, or one that fits the values."""
+    tree = fitted(column, kind, wish)
+    return replace(made, hierarchy=tree, notes=_about(tree), limits_seen=read_off(tree) and tree is not wish)
 
 
-def read_off(tree: Mapping[str, Any] | None) -> bool:
-    """Whether a suggested hierarchy declares a domain that was read off the rows.
-
-    >>> read_off({"kind": "intervals", "widths": [5], "low": 20, "high": 80}), read_off({"kind": "flat"})
-    (True, False)
-    """
-    return tree is not None and "low" in tree
+def _category(column: Column, why: str) -> Suggestion:
+    tree = common(column)
+    return Suggestion(role=Role.QUASI, why=why, hierarchy=tree, read_as="category", notes=_about(tree))
 
 
-_WIDEST = 1e300
-"""A quarter of a wider range cannot be divided into equal steps."""
-_PEOPLE = r"patient|person|subject|member|client|customer|user|participant|respondent|insured|student|employee|^pid$"
+def _few_numbers(column: Column, rows: int) -> bool:
+    many = len(column.present)
+    return column.kind in ("integer", "real") and many <= min(_FEW_NUMBERS, max(rows // FEW, 2))
+
+
+def _running(column: Column, rows: int) -> bool:
+    """Whether whole numbers count the rows: all different, with hardly a gap."""
+    if column.kind != "integer" or len(column.present) < max(rows, 20):
+        return False
+    numbers = column.numbers[: len(column.present)]
+    return bool(np.ptp(numbers) < 1.05 * rows)
+
+
+def _published_only_if_common(
+    column: Column, kind: str, rows: int, made: Suggestion, wish: Mapping[str, Any] | str | None
+) -> Suggestion:
+    """Instead of a column that nearly singles people out: a quasi-identifier where it can be coarser, or nothing."""
+    if made.role not in _PUBLISHED:
+        return made
+    rare = near_unique(column.name, made.role, column.counts[: len(column.present)], rows, FEW)
+    if rare is None:
+        return made
+    told = f"{made.why}; rare values"
+    few = len(column.present) <= _MOST_VALUES and common(column)["kind"] == "common"
+    if kind in ("integer", "real", "date") or isinstance(wish, Mapping) or few:
+        coarser = replace(made, role=Role.QUASI, why=f"{told}, so it is made coarser", rare=True)
+        return _generalized(coarser, column, made.read_as or kind, wish)
+    return replace(made, role=Role.DROP, why=f"{told} single people out")
+
+
+_DRAFTED = {
+    "common": "a draft by how often values occur: rare ones become one label. Better: group what belongs together",
+    "cuts": "a draft: cuts are round numbers near the eighths of the rows. Better: cuts that mean something",
+}
+
+
+def _about(tree: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a draft says about a hierarchy that follows the rows."""
+    key = "cuts" if "cuts" in tree else str(tree.get("kind"))
+    return (_DRAFTED[key],) if key in _DRAFTED else ()
+
+
+_PEOPLE = (
+    r"patient|person|subject|member|client|customer|user|participant|respondent|insured|student|employee|^pid$"
+    r"|versichert|kunde|mitarbeiter|proband|teilnehm|pazient|pacient|pacjent|cliente|klient|utente|usuario|usager|eleve"
+    r"|alumn|assure|assegurad|deelnemer|klant|medewerker|osoba|uczestnik|pracownik|persona|pessoa|personne"
+)
 
 
 def names_people(name: str) -> bool:
     """Whether a column's name says that it tells people apart.
 
-    >>> names_people("SUBJECT_ID"), names_people("site_id")
-    (True, False)
+    >>> names_people("SUBJECT_ID"), names_people("site_id"), names_people("Versichertennummer")
+    (True, False, True)
     """
-    return bool(re.search(_PEOPLE, _plain(name)))
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
-
-
-def _coded(column: Column) -> bool:
-    """Whether the values are codes of one length, such as postal codes."""
-    values = column.present
-    lengths = {len(value) for value in values}
-    return len(values) > 20 and len(lengths) == 1 and min(lengths) >= 3 and all(value.isalnum() for value in values)
-
-
-def _intervals(column: Column) -> Mapping[str, Any]:
-    """Three widths, about a twentieth, a tenth and a fifth of the range, in round numbers."""
-    numbers = column.numbers[: len(column.present)]
-    low, high = float(np.min(numbers)), float(np.max(numbers))
-    if high / 4 - low / 4 > _WIDEST:
-        return {"kind": "flat"}
-    unit = _round(max((high - low) / 20.0, 1.0 if column.kind == "integer" else 0.0))
-    wide = 4 * unit
-    start = floor(low / wide) * wide
-    end = (floor(high / wide) + 1) * wide
-    return {
-        "kind": "intervals",
-        "widths": [_tidy(unit), _tidy(2 * unit), _tidy(wide)],
-        "low": _tidy(start),
-        "high": _tidy(end),
-    }
-
-
-def _round(x: float) -> float:
-    """The next of 1, 2, 5 times a power of ten."""
-    if x <= 0:
-        return 1.0
-    power = 10.0 ** floor(log10(x))
-    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= x * 0.999)
-
-
-def _tidy(x: float) -> float | int:
-    return int(x) if float(x).is_integer() else float(f"{x:.6g}")
+    return bool(re.search(_PEOPLE, plain_name(name)))

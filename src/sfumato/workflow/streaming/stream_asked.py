@@ -14,6 +14,7 @@ from sfumato.stream.first_look import Wanted
 from sfumato.workflow.kinds import kind_of
 from sfumato.workflow.kinds.condensed import owns
 from sfumato.workflow.kinds.condensed.condensed_plan import PUBLISHED, algorithm_of
+from sfumato.workflow.plan.date_plan import refuse_dates
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan.stream_plan import StreamPlan
 
@@ -40,6 +41,7 @@ def checked(plan: Plan) -> Condense:
         )
     if plan.input.encoding.lower() not in ("utf-8", "utf8"):
         raise PlanError(f"input.encoding: a stream is read as utf-8, not {plan.input.encoding}; convert it on the way")
+    refuse_dates(plan.columns, "a stream")
     if stream.batch < 2 * condense.k:
         raise PlanError(
             f"stream.batch must be at least 2k = {2 * condense.k}, not {stream.batch}: no group would be full"

@@ -24,6 +24,7 @@ from sfumato.report.items.item_facts import GridCounts, ItemColumnFacts, ItemFac
 from sfumato.report.items.item_sentences import claimed
 from sfumato.verification.item_checks import released_records
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.dating import moved_marks
 
 MOST = 40
 """How many items and frequent sets a report names."""
@@ -63,7 +64,7 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ItemFacts:
         algorithm=manifest["recoding"]["algorithm"],
         why=manifest["recoding"]["why"],
         sequences=tuple(_frequent_sets(manifest, quasi, parts)),
-        marks=tuple(manifest["marks"]),
+        marks=(*manifest["marks"], *moved_marks(manifest)),
         near_unique=near_unique_columns(table.frame, roles, table.missing, k),
         findings=tuple(map(Finding.from_json, manifest["attacks"])),
         notes=(f"{left_out} rows were left out before, because of missing values.",) if left_out else (),

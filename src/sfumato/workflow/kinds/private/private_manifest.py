@@ -74,8 +74,9 @@ def _rule(domain: Mapping[str, Any], values: tuple[str, ...], cut: ColumnCut) ->
 def apply_labels(manifest: Mapping[str, Any], records: object, outside: Outside) -> Applied:
     """New records in the labels of a private release; no model judges them."""
     from sfumato.workflow.apply.applying import applied, read_records, stated_rules
+    from sfumato.workflow.dating import stated_dates
 
-    rules, table = stated_rules(manifest), read_records(records, ())
+    rules, table = stated_rules(manifest), stated_dates(read_records(records, ()), manifest)
     return applied(table, rules, _described(manifest), models=[], reading="strict", outside=outside)
 
 

@@ -19,6 +19,7 @@ from sfumato.workflow.kinds.table import (
     table_opening,
     table_plan,
     table_public,
+    table_search,
     table_stages,
     table_subject,
 )
@@ -62,7 +63,7 @@ KIND = Kind(
     read=table_stages.read,
     prepare=lambda asked, rows: prepare(asked.plan, rows[0], rows[1], catalog()),
     notes=_notes,
-    search=table_stages.search,
+    search=table_search.search,
     recode=table_stages.recode,
     judge=table_stages.judge,
     attack=table_attack.attack_release,

@@ -32,6 +32,7 @@ from sfumato.report.table.table_facts import ColumnFacts, ReportFacts, UtilityFa
 from sfumato.verification.evidence import evidence, required
 from sfumato.verification.near_unique_remarks import near_unique_released
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.dating import moved_by, moved_marks
 
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
@@ -117,6 +118,7 @@ def _marks(manifest: Manifest, published: Published) -> list[str]:
     keyed = [name for name, spec in manifest["plan"]["columns"].items() if "pseudonym" in spec]
     if keyed:
         marks.append(f"Pseudonymized, not anonymized: {', '.join(keyed)}. Whoever holds the key can name these people.")
+    marks += moved_marks(manifest)
     if published.apart is not None:
         marks.append(
             "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What is "
@@ -158,14 +160,15 @@ def _column(
     role = columns[name].role
     if role is Role.QUASI:
         return _quasi(columns[name], manifest, classes)
+    moved = moved_by(planned)
     if role in _DONE:
-        return ColumnFacts(name=name, role=str(role), done=_DONE[role])
+        return ColumnFacts(name=name, role=str(role), done=moved or _DONE[role])
     after = distribution(_domain(tables["data"], name, columns[name].kind))
     whole = not manifest["suppression"]["rows"]
     return ColumnFacts(
         name=name,
         role=str(role),
-        done="published unchanged",
+        done=moved or "published unchanged",
         distinct_before=len(after) if whole else None,
         distinct_after=len(after),
         before=after if whole else (),

@@ -183,11 +183,12 @@ class TableRelease(Release):
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
         """New records under the same recoding; values outside the domain are refused, starred or left out."""
         from sfumato.workflow.apply.applying import applied, no_rule
+        from sfumato.workflow.dating import planned_dates
 
         if self.rules is None:
             raise no_rule(self.algorithm)
         models = [(one.model, one.parameters) for one in self.claims]
-        table = from_frame(records, missing=self.published.missing)
+        table = planned_dates(from_frame(records, missing=self.published.missing), self.plan)
         reading = self.prepared.problem.reading
         return applied(table, self.rules, self.published, models=models, reading=reading, outside=outside)
 

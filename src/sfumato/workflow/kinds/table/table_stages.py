@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,21 +14,15 @@ from sfumato.data.table import Table
 from sfumato.describe.roles import Role
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import ClaimRefuted, PlanError, listed
-from sfumato.ground.work import Work
 from sfumato.group.cell_source import CellMapping, CellSource
-from sfumato.group.needs import refuse_lacking
 from sfumato.publish.mending import as_read
-from sfumato.publish.problem import Grain, Outcome, Problem
+from sfumato.publish.problem import Outcome
 from sfumato.verification.evidence import evidence, groups_apart, required
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import Catalog, catalog, parameters
-from sfumato.workflow.catalog.parts import AlgorithmPart
 from sfumato.workflow.engine_input import frame_source, planned_source, stays
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
-from sfumato.workflow.kinds.table.auto import chosen
-from sfumato.workflow.kinds.table.other_searches import least_lossy, told, try_others
 from sfumato.workflow.kinds.table.preparing import Prepared, unit
-from sfumato.workflow.kinds.table.table_plan import algorithm_of
 from sfumato.workflow.kinds.table.table_release import TableRelease
 from sfumato.workflow.large_input import too_large
 from sfumato.workflow.loading import load_table, marked
@@ -37,9 +31,6 @@ from sfumato.workflow.plan.plan import Plan
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
     from sfumato.workflow.kinds.table.parted_rows import ReleasedParts
-
-AUTO_SECONDS = 60.0
-"""How long a search that can be stopped at any time goes on improving where the plan gives no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,61 +83,6 @@ def _in_engine(asked: Asked) -> tuple[CellSource, CellSource | None]:
 def is_source(frame: object) -> bool:
     """Whether something offers counts itself."""
     return all(hasattr(frame, name) for name in ("gives", "domain", "cells", "apply"))
-
-
-def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
-    """Run the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
-    algorithm = asked.plan.algorithm
-    if algorithm.name != "auto":
-        return _search(asked, prepared, algorithm.name, work)
-    name, why = chosen(prepared.problem)
-    taken = replace(_search(asked, prepared, name, work), why=why)
-
-    def run(other: str, within: Work) -> Searched:
-        return _search(asked, prepared, other, within, hard=True)
-
-    others = try_others(taken, run, work, algorithm.alternatives)
-    best = least_lossy(taken, others) if asked.plan.purpose == "least-loss" else taken
-    return replace(best, beside=tuple(told(one) for one in (taken, *others) if one.algorithm != best.algorithm))
-
-
-def _search(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
-    """Run one algorithm; with ``hard``, the time limit also ends one that has no result before its end."""
-    plan, parts = asked.plan, catalog()
-    part, run = algorithm_of(plan, name, parts)
-    grain = grain_of(run, prepared.problem)
-    refuse_uncounted(part, prepared, parts)
-    needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
-    refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared.source, name, parts))
-    prepared = prepared.at(grain)
-    limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None)
-    inner = work.within(limit, hard=hard and not part.anytime)
-    inner.chance = Chance(seed=plan.algorithm.seed)
-    outcome = run(prepared.problem, inner)
-    outcome = replace(outcome, effort=inner.told(outcome.effort))
-    return Searched(prepared=prepared, outcome=outcome, algorithm=name, why="Named in the plan.")
-
-
-def _instead(source: CellSource, name: str, parts: Catalog) -> str:
-    """What a plan can say instead of an algorithm that its source is not enough for."""
-    able = [one for one, part in parts.solving("table").items() if set(part.needs) <= source.gives and one != name]
-    return f"use {listed(able, most=20)}, or give the rows as a file or frame that fits in memory"
-
-
-def refuse_uncounted(part: AlgorithmPart, prepared: Prepared, parts: Catalog) -> None:
-    """Refuse an algorithm that counts rows where people must be counted."""
-    if prepared.unit is not None and not part.people:
-        able = [name for name, one in parts.solving("table").items() if one.people]
-        raise PlanError(
-            f"algorithm.name: {part.name} counts rows, and input.unit asks for people; use {listed(able, most=20)}"
-        )
-
-
-def grain_of(run: Any, problem: Problem) -> Grain:
-    """Whether an algorithm works on cells or, for this problem, tells single rows apart."""
-    found: Any = getattr(run, "grain", "cells")
-    told: Grain = found(problem) if callable(found) else found
-    return told
 
 
 def recode(asked: Asked, found: Searched) -> Recoded:
@@ -270,8 +206,11 @@ def _published(
 def _kind(plan: Plan, prepared: Prepared, table: Table | EngineSource, name: str) -> ValueKind:
     """How the values of a released column are read: as declared, or as the released rows suggest.
 
-    A row that was removed has no part in it. Labels, and columns that are only handed on, are texts.
+    A row that was removed has no part in it. Labels, and columns that are only handed on, are texts; dates that were
+    moved are dates.
     """
+    if name in plan.columns and plan.columns[name].shift is not None:
+        return "date"
     if name in prepared.schema.quasi or name not in prepared.domains:
         return "text"
     declared = plan.columns[name].type if name in plan.columns else None

@@ -1,0 +1,78 @@
+"""The search for a table: the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sfumato.ground.chance import Chance
+from sfumato.ground.errors import PlanError, listed
+from sfumato.ground.work import Work
+from sfumato.group.cell_source import CellSource
+from sfumato.group.needs import refuse_lacking
+from sfumato.publish.problem import Grain, Problem
+from sfumato.workflow.catalog.lookup import Catalog, catalog
+from sfumato.workflow.catalog.parts import AlgorithmPart
+from sfumato.workflow.kinds.kind import Asked, Searched
+from sfumato.workflow.kinds.table.auto import chosen
+from sfumato.workflow.kinds.table.other_searches import least_lossy, told, try_others
+from sfumato.workflow.kinds.table.preparing import Prepared
+from sfumato.workflow.kinds.table.table_plan import algorithm_of
+
+AUTO_SECONDS = 60.0
+"""How long a search that can be stopped at any time goes on improving where the plan gives no limit."""
+
+
+def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
+    """Run the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
+    algorithm = asked.plan.algorithm
+    if algorithm.name != "auto":
+        return _search(asked, prepared, algorithm.name, work)
+    name, why = chosen(prepared.problem)
+    taken = replace(_search(asked, prepared, name, work), why=why)
+
+    def run(other: str, within: Work) -> Searched:
+        return _search(asked, prepared, other, within, hard=True)
+
+    others = try_others(taken, run, work, algorithm.alternatives)
+    best = least_lossy(taken, others) if asked.plan.purpose == "least-loss" else taken
+    return replace(best, beside=tuple(told(one) for one in (taken, *others) if one.algorithm != best.algorithm))
+
+
+def _search(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
+    """Run one algorithm; with ``hard``, the time limit also ends one that has no result before its end."""
+    plan, parts = asked.plan, catalog()
+    part, run = algorithm_of(plan, name, parts)
+    grain = grain_of(run, prepared.problem)
+    refuse_uncounted(part, prepared, parts)
+    needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
+    refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared.source, name, parts))
+    prepared = prepared.at(grain)
+    limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None)
+    inner = work.within(limit, hard=hard and not part.anytime)
+    inner.chance = Chance(seed=plan.algorithm.seed)
+    outcome = run(prepared.problem, inner)
+    outcome = replace(outcome, effort=inner.told(outcome.effort))
+    return Searched(prepared=prepared, outcome=outcome, algorithm=name, why="Named in the plan.")
+
+
+def _instead(source: CellSource, name: str, parts: Catalog) -> str:
+    """What a plan can say instead of an algorithm that its source is not enough for."""
+    able = [one for one, part in parts.solving("table").items() if set(part.needs) <= source.gives and one != name]
+    return f"use {listed(able, most=20)}, or give the rows as a file or frame that fits in memory"
+
+
+def refuse_uncounted(part: AlgorithmPart, prepared: Prepared, parts: Catalog) -> None:
+    """Refuse an algorithm that counts rows where people must be counted."""
+    if prepared.unit is not None and not part.people:
+        able = [name for name, one in parts.solving("table").items() if one.people]
+        raise PlanError(
+            f"algorithm.name: {part.name} counts rows, and input.unit asks for people; use {listed(able, most=20)}"
+        )
+
+
+def grain_of(run: Any, problem: Problem) -> Grain:
+    """Whether an algorithm works on cells or, for this problem, tells single rows apart."""
+    found: Any = getattr(run, "grain", "cells")
+    told: Grain = found(problem) if callable(found) else found
+    return told
