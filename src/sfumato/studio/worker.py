@@ -83,7 +83,6 @@ def _release(folder: Path, number: int, tell: Tell) -> None:
     (begun / PLAN).write_text(text, encoding="utf-8")
     told = made.kind.summary(made)
     result = {
-        "kind": made.kind.name,
         "algorithm": made.algorithm,
         "why": made.why,
         "metric": plan.metric,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sfumato.ground.errors import Infeasible, PlanError, listed
 from sfumato.ground.work import Work
 from sfumato.publish.lattice.checker import Checker
+from sfumato.publish.lattice.reach import refuse_unreachable
 from sfumato.publish.lattice.result import outcome_of
 from sfumato.publish.problem import Levels, Outcome, Problem
 
@@ -29,6 +30,7 @@ class NamedLevels:
         work.advance("search", 0, 1)
         found = Checker(problem).judge(node)
         if not found.feasible:
+            refuse_unreachable(problem)
             raise Infeasible(
                 "algorithm.levels: the requirement does not hold at these levels with the suppression that the plan "
                 "allows; raise a level, allow more suppression, or let `optimal` find the levels"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sfumato.cli.told_checks import OTHERWISE, sentences, subject_of
+from sfumato.verification.told_checks import OTHERWISE, sentences, subject_of
 from sfumato.verification.checks import Check
 
 
