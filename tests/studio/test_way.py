@@ -29,7 +29,7 @@ def released(chromium, studio: Running, tmp_path_factory) -> tuple[str, Path]:
     page.get_by_text("Next: hierarchies").click()
     page.wait_for_selector("#levels section")
     page.get_by_text("Next: requirement").click()
-    page.wait_for_selector("text=The raw table reaches")
+    page.wait_for_selector("text=asked for: at least")
     page.get_by_text("Next: search").click()
     page.click("#go")
     page.wait_for_url("**/result/1", timeout=60_000)
@@ -80,7 +80,7 @@ def test_every_page_is_quiet_and_accessible(released, seen: Seen, studio: Runnin
 def test_an_edit_in_the_form_appears_in_the_text_and_the_other_way_round(released, seen: Seen, studio: Running):
     page = seen.page
     page.goto(f"{studio.address}/p/{released[0]}/requirement")
-    page.wait_for_selector("text=The raw table reaches")
+    page.wait_for_selector("text=asked for: at least")
     value = page.locator("li[data-model=k-anonymity] .value")
     value.fill("6")
     value.press("Tab")

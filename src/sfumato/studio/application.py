@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.ground.errors import SfumatoError
-from sfumato.studio import opening_views, result_views, step_views, theory_pages, tool_views
+from sfumato.studio import opening_views, plan_views, result_views, step_views, theory_pages, tool_views
 from sfumato.studio.guard import Guard, Keys
 from sfumato.studio.processes_beside import Jobs, TableDesk
 from sfumato.studio.project_store import Projects, Stale
@@ -38,16 +38,18 @@ def _routed(projects: Projects, keys: Keys) -> Starlette:
         yield
         app.state.jobs.close()
         app.state.desk.close()
+        app.state.tools.close()
 
     static = StaticFiles(directory=Path(__file__).parent / "static")
-    views = (*opening_views.ROUTES, *step_views.ROUTES, *result_views.ROUTES, *tool_views.ROUTES, *theory_pages.ROUTES)
+    rooms = (opening_views, step_views, plan_views, result_views, tool_views, theory_pages)
+    views = [route for room in rooms for route in room.ROUTES]
     app = Starlette(
         routes=[*views, Mount("/static", static)],
         lifespan=life,
         exception_handlers={SfumatoError: _refused, 404: _missing},
     )
     app.state.projects, app.state.keys = projects, keys
-    app.state.jobs, app.state.desk = Jobs(), TableDesk()
+    app.state.jobs, app.state.desk, app.state.tools = Jobs(), TableDesk(), TableDesk()
     return app
 
 

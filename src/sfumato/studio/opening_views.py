@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from sfumato.data.files import rendered
 from sfumato.ground.errors import DataError
+from sfumato.studio.plan_text import edited
 from sfumato.studio.project_store import Project, Projects
 from sfumato.studio.shown import page
 from sfumato.workflow.tour import PLAN as TOUR_PLAN
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 EXAMPLES = {
-    "patients": "30,000 made-up patients of a hospital: birth date, postal code, sex, job and diagnosis.",
+    "patients": "A guided tour: 30,000 made-up patients, with birth date, postal code, sex, job and diagnosis.",
     "census": "5,000 made-up people: age, sex, education, marital status and occupation.",
 }
 """Tables that come with sfumato, and what they are."""
@@ -86,7 +87,9 @@ def begin_example(projects: Projects, which: str) -> Project:
     frame = patients(30_000, seed=1) if which == "patients" else census(5_000, seed=7)
     (folder / "data" / f"{which}.csv").write_bytes(rendered(frame, f"{which}.csv"))
     if which == "patients":
-        return projects.begin(name, TOUR_PLAN.replace('path = "patients.csv"', 'path = "data/patients.csv"'))
+        made = projects.begin(name, TOUR_PLAN.replace('path = "patients.csv"', 'path = "data/patients.csv"'))
+        made.remember(guided=True)
+        return made
     from sfumato.workflow.profile.draft import draft
     from sfumato.workflow.profile.profiling import profile
 
@@ -99,13 +102,8 @@ async def _begun(request: Request, place: Path, path: Callable[[Path], str], nam
     projects: Projects = request.app.state.projects
     called = name or projects.free_name(place.stem)
     found: dict[str, Any] = await request.app.state.desk.ask("profile", path=str(place), reading={})
-    text = found["draft"].replace(f'path = "{place.name}"', f'path = "{path(projects.home / called)}"', 1)
+    text = edited(found["draft"], ["input", "path"], path(projects.home / called))
     return projects.begin(called, text)
-
-
-async def entered(request: Request) -> Response:
-    """An old address of the start."""
-    return RedirectResponse("/", status_code=303)
 
 
 ROUTES = (

@@ -11,7 +11,8 @@ from typing import Any
 
 from sfumato.ground.errors import DataError
 from sfumato.studio.project_store import Project
-from sfumato.studio.worker import release_run, table_process
+from sfumato.studio.table_desk import table_process
+from sfumato.studio.worker import release_run
 
 _SPAWN = get_context("spawn")
 _ENDS = ("done", "failed", "cancelled")
@@ -90,14 +91,14 @@ class Jobs:
 
     async def told(self, project: Project) -> AsyncIterator[Mapping[str, Any]]:
         """What the release of a project tells, from its beginning to its end."""
-        job = self.of.get(project.name)
-        last: Mapping[str, Any] | None = None
+        job, told, last = self.of.get(project.name), 0, None
         while job is not None:
             events = list(job.events)
-            if events and events[-1] is not last:
-                last = events[-1]
+            fresh = events[told:] or [one for one in events[-1:] if one is not last]
+            for last in fresh:
                 yield last
-            if job.over:
+            told = len(events)
+            if job.over and told == len(job.events):
                 return
             await asyncio.sleep(0.1)
 

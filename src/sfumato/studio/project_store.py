@@ -12,12 +12,12 @@ from typing import Any
 
 from sfumato.bundle.staging import write_whole
 from sfumato.ground.errors import DataError, PlanError, SfumatoError
+from sfumato.studio.confined_plan import refuse_outside, root_of
 from sfumato.studio.plan_text import edited, revision, tree_of
 from sfumato.studio.served_folder import HOME, ServedFolder
 from sfumato.workflow.exploring.explored import problems
-from sfumato.workflow.plan.plan import Plan
 
-PLAN, RUNS, RESULT = "plan.toml", "runs", "result.json"
+PLAN, RUNS, RESULT, PICTURES, NOTES = "plan.toml", "runs", "result.json", "pictures.json", "studio.json"
 BEGUN = ".new-"
 """How the folder of a run begins that is not whole yet; the next start removes it."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}")
@@ -41,6 +41,17 @@ class Run:
         """What it came to."""
         found: dict[str, Any] = json.loads((self.folder / RESULT).read_text(encoding="utf-8"))
         return found
+
+    @property
+    def pictures(self) -> dict[str, Any]:
+        """What is drawn of it, with the original's figures."""
+        found: dict[str, Any] = json.loads((self.folder / PICTURES).read_text(encoding="utf-8"))
+        return found
+
+    @property
+    def text(self) -> str:
+        """The plan that it was made with."""
+        return (self.folder / PLAN).read_text(encoding="utf-8")
 
     @property
     def bundle(self) -> Path:
@@ -76,15 +87,12 @@ class Project:
             return {}
 
     @property
-    def plan(self) -> Plan:
-        """The plan; refused with the reason where it cannot be one."""
-        return Plan.parse(tree_of(self.text), folder=self.folder)
-
-    @property
     def problem(self) -> str | None:
         """What is wrong with the plan, if anything."""
         try:
-            return problems(tree_of(self.text), self.folder)
+            tree = tree_of(self.text)
+            refuse_outside(tree, self.folder, root_of(self.folder))
+            return problems(tree, self.folder)
         except PlanError as error:
             return str(error)
 
@@ -100,6 +108,26 @@ class Project:
         for path, value in changes:
             text = edited(text, path, value)
         self.save(text, based_on)
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the studio remembers beside the plan: which hints were read, which result was picked."""
+        try:
+            found = json.loads((self.folder / NOTES).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def remember(self, **notes: Any) -> None:
+        """Keep some notes."""
+        write_whole(self.folder / NOTES, json.dumps({**self.notes, **notes}, ensure_ascii=False))
+
+    @property
+    def picked(self) -> Run | None:
+        """The result that was picked, or the last one; None where there is none."""
+        runs = self.runs
+        chosen = [one for one in runs if one.number == self.notes.get("picked")]
+        return next(iter(chosen or runs[-1:]), None)
 
     @property
     def runs(self) -> list[Run]:

@@ -6,7 +6,7 @@ import io
 import zipfile
 from typing import TYPE_CHECKING
 
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from sfumato.ground.errors import DataError
@@ -26,47 +26,57 @@ SAMPLE = 12
 def run_of(request: Request) -> tuple[Project, Run]:
     """The project and the run of a request; the last run where none is named."""
     project = of(request)
-    runs = project.runs
     if "run" in request.path_params:
         return project, project.run(int(request.path_params["run"]))
-    if not runs:
+    run = project.picked
+    if run is None:
         raise DataError(f"project {project.name} has no result yet; make a release first")
-    return project, runs[-1]
+    return project, run
 
 
 async def result(request: Request) -> Response:
     """One run, before and after."""
     project = of(request)
     if not project.runs:
-        return step(request, project, "search", algorithms=[], running=False)
+        return RedirectResponse(f"/p/{project.name}/search", status_code=303)
     project, run = run_of(request)
-    sample = await request.app.state.desk.ask("sample", folder=str(run.bundle), many=SAMPLE)
-    before = await request.app.state.desk.ask(
-        "rows", folder=str(project.folder), text=(run.folder / PLAN).read_text(encoding="utf-8"), first=0, many=SAMPLE
-    )
-    return step(request, project, "result", run=run, found=run.result, sample=sample, before=before)
+    desk = request.app.state.desk
+    sample = await desk.ask("sample", folder=str(run.bundle), many=SAMPLE)
+    before = await desk.ask("rows", folder=str(project.folder), text=run.text, first=0, many=SAMPLE)
+    shown = {"run": run, "found": run.result, "drawn": run.pictures}
+    return step(request, project, "result", sample=sample, before=before, **shown)
 
 
 async def around(request: Request) -> Response:
     """A node of the lattice with its neighbours, under the plan that the run was made with."""
     project, run = run_of(request)
     given = await request.json()
-    text = (run.folder / PLAN).read_text(encoding="utf-8")
     levels = {str(name): int(level) for name, level in given["levels"].items()}
-    found = await request.app.state.desk.ask("around", folder=str(project.folder), text=text, levels=levels)
+    found = await request.app.state.desk.ask("around", folder=str(project.folder), text=run.text, levels=levels)
     return JSONResponse(found)
 
 
 async def compare(request: Request) -> Response:
     """All runs of a project, as a chart and as a table."""
     project = of(request)
-    return step(request, project, "compare", chart=compared(project.runs))
+    return step(request, project, "compare", chart=compared(project.runs), picked=project.picked)
+
+
+async def pick(request: Request) -> Response:
+    """One of the results is the one to hand out."""
+    project, run = run_of(request)
+    project.remember(picked=run.number)
+    return JSONResponse({"go": f"/p/{project.name}/export/{run.number}"})
 
 
 async def export(request: Request) -> Response:
     """What can be taken away, and how to make it again without the studio."""
+    if not of(request).runs:
+        return RedirectResponse(f"/p/{of(request).name}/search", status_code=303)
     project, run = run_of(request)
-    return step(request, project, "export", run=run, found=run.result)
+    served = request.app.state.projects.served.root.name
+    same = run.text == project.text
+    return step(request, project, "export", run=run, found=run.result, served=served, same=same, made_with=run.text)
 
 
 async def bundle(request: Request) -> Response:
@@ -107,4 +117,5 @@ ROUTES = (
     Route("/p/{name}/run/{run:int}/plan.toml", plan_file),
     Route("/p/{name}/run/{run:int}/{which:str}.html", report),
     Route("/api/p/{name}/run/{run:int}/around", around, methods=["POST"]),
+    Route("/api/p/{name}/run/{run:int}/pick", pick, methods=["POST"]),
 )

@@ -7,7 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sfumato.report.base import figures
+from sfumato.studio.guided_tour import hint
 from sfumato.studio.project_store import Project
+from sfumato.studio.terms import term
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,6 +42,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: figures.seen(value) if type(value) is str else value,
     )
+    made.globals.update(term=term)
     made.filters.update(
         count=figures.count,
         share=figures.share,
@@ -77,6 +80,7 @@ def step(request: Request, project: Project, here: str, **given: Any) -> Respons
         problem=project.problem,
         tree=project.tree,
         runs=project.runs,
+        hint=hint(project, here),
         **given,
     )
 

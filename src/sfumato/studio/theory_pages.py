@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
 from sfumato.ground.errors import DataError
+from sfumato.studio.doc_pages import place
 from sfumato.studio.shown import page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-_HERE = Path(__file__).parent
-PLACES = (_HERE / "docs", _HERE.parents[2] / "docs")
-"""Where the docs are: in an installed package, and in a checkout."""
 MODELS = {
     "k-anonymity": "k-anonymity",
     "distinct-l-diversity": "l-diversity",
@@ -36,12 +33,6 @@ MODELS = {
     "personalized-privacy": "personalized-privacy",
 }
 """The page that explains each model."""
-
-
-@cache
-def place() -> Path:
-    """The folder of the docs."""
-    return next((one for one in PLACES if (one / "glossary.md").is_file()), PLACES[0])
 
 
 @cache

@@ -81,7 +81,7 @@ async def joint_report(request: Request) -> Response:
 async def verified(request: Request) -> Response:
     """What the checks of a bundle come to."""
     place = _inside(request, (await request.json()).get("bundle"))
-    return JSONResponse(await request.app.state.desk.ask("verify", folder=str(place)))
+    return JSONResponse(await request.app.state.tools.ask("verify", folder=str(place)))
 
 
 async def attacked(request: Request) -> Response:
@@ -90,7 +90,7 @@ async def attacked(request: Request) -> Response:
     bundle, original = _inside(request, given.get("bundle")), _inside(request, given.get("original"))
     plan = given.get("plan")
     text = None if not plan else str(request.app.state.projects.one(str(plan)).folder / "plan.toml")
-    found = await request.app.state.desk.ask("attack", folder=str(bundle), original=str(original), plan=text)
+    found = await request.app.state.tools.ask("attack", folder=str(bundle), original=str(original), plan=text)
     return JSONResponse(found)
 
 
@@ -98,7 +98,7 @@ async def asked(request: Request) -> Response:
     """A noisy answer, paid for from the plan's ledger."""
     given = await request.json()
     project = request.app.state.projects.one(str(given.get("project", "")))
-    found = await request.app.state.desk.ask(
+    found = await request.app.state.tools.ask(
         "ask",
         folder=str(project.folder),
         text=project.text,

@@ -1,6 +1,6 @@
 import { api, base, edit, make, number, plan } from "./studio.js";
 
-const places = [...document.querySelectorAll("#models li")];
+const places = [...document.querySelectorAll(".models li")];
 
 // A value as TOML writes it, and back: small, and only for what a requirement holds.
 function toml(value) {
@@ -26,12 +26,19 @@ function mine(place) {
 
 function valued(place, said, name) {
   const given = said === undefined ? undefined : typeof said === "object" ? said[name] : name === place.dataset.key.split("_")[0] || name === "k" ? said : undefined;
-  return given === undefined || typeof given === "object" ? name : String(given);
+  if (given !== undefined && typeof given !== "object") return String(given);
+  return name === "column" ? sensitive() : name;
+}
+
+// What a requirement about a sensitive column is about where it names none.
+function sensitive() {
+  const found = Object.entries(plan.tree.columns || {}).filter(([, one]) => [one.role].flat().includes("sensitive")).map(([name]) => name);
+  return found.length === 1 ? found[0] : "the sensitive column";
 }
 
 // One field for each parameter; whatever is no plain value is written as the plan writes it.
 function fields(place, said) {
-  if (typeof said !== "object" || Array.isArray(said)) return [field(place, place.dataset.key, said, (value) => value)];
+  if (typeof said !== "object" || Array.isArray(said)) return [field(place, (place.querySelector("var") || { dataset: { parameter: place.dataset.key } }).dataset.parameter, said, (value) => value)];
   const wanted = { ...example(place), ...said };
   return Object.entries(wanted).filter(([name]) => name !== "kind").map(([name, value]) => field(place, name, said[name] === undefined ? "" : value, (given) => {
     const next = { ...said, [name]: given };
@@ -68,7 +75,7 @@ function draw() {
     place.querySelector(".parameters").hidden = !box.checked;
     place.querySelector(".parameters").replaceChildren(...(said === undefined ? [] : fields(place, said)));
     for (const one of place.querySelectorAll("var")) one.textContent = valued(place, said, one.dataset.parameter);
-    place.querySelector(".reached").textContent = "";
+    place.querySelector(".reached").hidden = true;
   }
   document.getElementById("metric").value = (plan.tree.utility || {}).metric || "loss";
   document.getElementById("suppressed").value = 100 * ((plan.tree.algorithm || {}).max_suppressed || 0);
@@ -80,9 +87,14 @@ async function reached() {
   try {
     const found = await api("GET", `${base}/reached`);
     problem.textContent = found.unreachable || "";
-    for (const claim of found.claims) {
+    for (const claim of [...found.beside, ...found.claims]) {
       const place = places.find((one) => one.dataset.model === claim.model);
-      if (place) place.querySelector(".reached").textContent = `The raw table reaches ${number(claim.reached)}; asked for ${claim.sense} ${number(claim.limit)}.`;
+      if (!place) continue;
+      const chip = place.querySelector(".reached");
+      chip.hidden = false;
+      const asked = place.classList.contains("taken");
+      chip.className = `reached chip ${!asked ? "quiet" : claim.holds ? "holds" : "open"}`;
+      chip.textContent = `raw table: ${number(claim.reached)}${asked ? `, asked for: ${claim.sense} ${number(claim.limit)}` : ""}`;
     }
   } catch (error) {
     problem.textContent = error.message;

@@ -1,4 +1,4 @@
-import { api, base, edit, make, notice, number } from "./studio.js";
+import { api, base, edit, make, notice, number, project } from "./studio.js";
 
 const lattice = document.getElementById("lattice");
 if (lattice) {
@@ -33,7 +33,8 @@ if (lattice) {
 
   take.addEventListener("click", async () => {
     await edit([[["algorithm", "name"], "levels"], [["algorithm", "levels"], here]]);
-    notice("The plan names these levels now. Search makes the release.");
+    notice("The plan names these levels now; the next search releases them.");
+    location.href = `/p/${encodeURIComponent(project)}/search`;
   });
   show(released);
 }

@@ -1,6 +1,6 @@
 // What every page shares: requests that carry our header, notices, and the panel with the plan.
 
-const header = document.querySelector('meta[name="sfumato-header"]').content;
+export const header = document.querySelector('meta[name="sfumato-header"]').content;
 
 export function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -100,4 +100,15 @@ if (text) {
 
 export function number(value) {
   return typeof value === "number" ? value.toLocaleString("en", { maximumSignificantDigits: 4 }) : "–";
+}
+
+export const count = (value) => (typeof value === "number" ? value.toLocaleString("en") : "–");
+export const share = (value) => (value > 0 && value < 0.001 ? "< 0.1 %" : `${(100 * value).toLocaleString("en", { maximumFractionDigits: 1 })} %`);
+
+for (const one of document.querySelectorAll("[data-read]")) {
+  one.addEventListener("click", async () => {
+    document.getElementById("hint").remove();
+    main.focus();
+    try { await api("POST", `${base}/read`, { step: one.dataset.read }); } catch (error) { notice(error.message, "bad"); }
+  });
 }

@@ -17,7 +17,10 @@ from sfumato.publish.lattice.reach import refuse_unreachable
 from sfumato.publish.problem import Levels
 from sfumato.verification.judging import claim
 from sfumato.workflow.catalog.lookup import catalog, parameters
+from sfumato.workflow.exploring.fitting import fitting
 from sfumato.workflow.exploring.hierarchy_levels import leaf_table, levels_shown
+from sfumato.workflow.exploring.number_spread import spread_of
+from sfumato.workflow.exploring.offered_models import offered
 from sfumato.workflow.kinds.table.preparing import Prepared, prepare
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.plan import Plan
@@ -90,6 +93,11 @@ class Explored:
         domain = self.domain(column, plan.columns[column].type if column in plan.columns else None)
         return leaf_table(tree, domain, folder=plan.folder)
 
+    def spread(self, column: str) -> dict[str, Any] | None:
+        """How the numbers of a column lie, in bins of equal width; None where it has none."""
+        domain = self.domain(column)
+        return spread_of(domain.values, domain.all_counts)
+
     def under(self, plan: Plan) -> Counted:
         """The table counted under a plan."""
         return Counted(prepare(plan, marked(self.table, plan), None, catalog()))
@@ -126,6 +134,14 @@ class Counted:
         """Re-identification risks of the raw table."""
         cells, _ = self.prepared.problem.cells.project(self.prepared.problem.cells.quasi)
         return risk(cells.by_people().sizes, None).to_json()
+
+    def offered(self, plan: Plan) -> list[dict[str, Any]]:
+        """What the raw table reaches of models that the plan does not ask for."""
+        return offered(self.prepared, plan)
+
+    def fitting(self, plan: Plan) -> dict[str, Any]:
+        """Which algorithms can be asked, and what `auto` stands for."""
+        return fitting(self.prepared, plan)
 
     def node(self, levels: Mapping[str, int]) -> NodeShown:
         """What a node would give."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,25 @@ def leaf_table(tree: Mapping[str, Any], domain: ObservedDomain, *, folder: Path)
     bound = builder(tree, f"columns.{domain.column}.hierarchy", folder).build(domain)
     codes = range(len(domain.values))
     return [[level.labels[int(level.parent[code])] for level in bound.levels[:-1]] for code in codes]
+
+
+def nested_tree(lines: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The lines of a file, leaf first, as the tree of groups that `hierarchy = { tree = ... }` reads.
+
+    >>> nested_tree([["a", "x", "z"], ["b", "x", "z"], ["c", "y", "z"]])
+    {'tree': {'*': {'z': {'x': ['a', 'b'], 'y': ['c']}}}}
+    """
+    return {"tree": {"*": _group(lines)}}
+
+
+def _group(lines: Sequence[Sequence[str]]) -> Any:
+    """What lies in a group: leaves as a list, groups by name."""
+    if len(lines[0]) == 1:
+        return [line[0] for line in lines]
+    below: dict[str, list[Sequence[str]]] = {}
+    for line in lines:
+        below.setdefault(line[-1], []).append(line[:-1])
+    return {name: _group(inner) for name, inner in below.items()}
 
 
 def _shown(number: int, bound: Hierarchy, domain: ObservedDomain) -> LevelShown:
