@@ -114,7 +114,7 @@ def seen(chromium: Any, studio: Running) -> Iterator[Seen]:
     context.close()
 
 
-def until(what: Any, seconds: float = 30.0) -> None:
+def until(what: Any, seconds: float = 15.0) -> None:
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not what():

@@ -66,10 +66,10 @@ export function groups(root, deep, changed) {
     named.addEventListener("change", () => {
       if (named.value && !parent.children.some((one) => one !== node && one.name === named.value)) { node.name = named.value; done(); } else named.value = node.name;
     });
-    const made = make("fieldset", {}, make("legend", {}, node.name),
-      make("p", { class: "row small" }, named, deep && parent !== root ? chooser(node, parent, `where the group ${node.name} lies`) : null,
-        deep ? make("button", { type: "button", class: "quiet small", onclick: () => { node.children.push({ name: fresh("group"), children: [] }); done(); } }, "Group inside") : null,
-        make("button", { type: "button", class: "quiet small", "aria-label": `dissolve the group ${node.name}`, onclick: () => { parent.children.splice(parent.children.indexOf(node), 1, ...node.children); done(); } }, "Dissolve")),
+    const made = make("fieldset", { "data-group": node.name }, make("legend", {}, named,
+      deep ? make("button", { type: "button", class: "plain small", title: "A group inside", "aria-label": `a new group inside ${node.name}`, onclick: () => { node.children.push({ name: fresh("group"), children: [] }); done(); } }, "＋") : null,
+      make("button", { type: "button", class: "plain small", title: "Dissolve the group", "aria-label": `dissolve the group ${node.name}`, onclick: () => { parent.children.splice(parent.children.indexOf(node), 1, ...node.children); done(); } }, "✕")),
+      deep && parent !== root ? make("p", { class: "small muted" }, "in ", chooser(node, parent, `where the group ${node.name} lies`)) : null,
       ...inner.map((one) => box(one, node)),
       ...values.slice(0, MOST).map((one) => value(one, node)),
       values.length > MOST ? make("p", { class: "muted small" }, `and ${(values.length - MOST).toLocaleString("en")} more`) : null,
