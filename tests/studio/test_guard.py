@@ -13,6 +13,8 @@ import pytest
 from sfumato.studio.guard import COOKIE, Keys
 from tests.studio.conftest import Running, begin
 
+pytestmark = pytest.mark.xdist_group("studio")
+
 
 def asked(
     studio: Running,

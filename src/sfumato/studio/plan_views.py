@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import AsyncIterator
@@ -18,6 +16,7 @@ from sfumato.studio.plan_text import revision
 from sfumato.studio.project_store import Project
 from sfumato.studio.shown import plan_state
 from sfumato.studio.step_views import of
+from sfumato.workflow.exploring.hierarchy_levels import as_file
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -112,10 +111,9 @@ async def leaves(request: Request) -> Response:
     tree = project.tree.get("columns", {}).get(column, {}).get("hierarchy")
     if tree is None:
         raise PlanError(f"columns.{column} has no hierarchy yet")
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(await _ask(request, project, "leaves", column=column, tree=tree))
+    text = as_file(await _ask(request, project, "leaves", column=column, tree=tree))
     headers = {"content-disposition": 'attachment; filename="hierarchy.csv"'}
-    return Response(out.getvalue(), media_type="text/csv", headers=headers)
+    return Response(text, media_type="text/csv", headers=headers)
 
 
 async def reached(request: Request) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,16 +42,23 @@ def leaf_table(tree: Mapping[str, Any], domain: ObservedDomain, *, folder: Path)
     """The hierarchy as lines of a file, leaf first: what `hierarchy = { file = ... }` reads."""
     bound = builder(tree, f"columns.{domain.column}.hierarchy", folder).build(domain)
     codes = range(len(domain.values))
-    return [[level.labels[int(level.parent[code])] for level in bound.levels[:-1]] for code in codes]
+    return [[level.labels[int(level.parent[code])] for level in bound.levels] for code in codes]
 
 
 def nested_tree(lines: Sequence[Sequence[str]]) -> dict[str, Any]:
     """The lines of a file, leaf first, as the tree of groups that `hierarchy = { tree = ... }` reads.
 
     >>> nested_tree([["a", "x", "z"], ["b", "x", "z"], ["c", "y", "z"]])
-    {'tree': {'*': {'z': {'x': ['a', 'b'], 'y': ['c']}}}}
+    {'tree': {'z': {'x': ['a', 'b'], 'y': ['c']}}}
     """
-    return {"tree": {"*": _group(lines)}}
+    return {"tree": _group(lines)}
+
+
+def as_file(lines: Sequence[Sequence[str]]) -> str:
+    """The lines as the text of a file; every cell is quoted, so that a value may hold any mark."""
+    out = io.StringIO()
+    csv.writer(out, delimiter=";", quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(lines)
+    return out.getvalue()
 
 
 def _group(lines: Sequence[Sequence[str]]) -> Any:
