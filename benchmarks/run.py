@@ -28,6 +28,7 @@ SHORT = (
     "histograms",
     "collect_speed",
     "condensing",
+    "studio",
 )
 LONG = (
     "k_optimize",

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ENDS = {".py", ".csv", ".j2", ".css", ".toml", ".typed"}
+ENDS = {".py", ".csv", ".j2", ".css", ".js", ".md", ".svg", ".toml", ".typed"}
+DOCS = "sfumato/studio/docs"
+"""Where the wheel has the pages that the studio shows."""
 
 
 def built(place: Path, *, umask: int, epoch: int) -> Path:
@@ -21,6 +23,8 @@ def built(place: Path, *, umask: int, epoch: int) -> Path:
     place.mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, place / name)
+    shutil.copytree(ROOT / "docs" / "theory", place / "docs" / "theory")
+    shutil.copyfile(ROOT / "docs" / "glossary.md", place / "docs" / "glossary.md")
     shutil.copytree(ROOT / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for path in place.rglob("*.py"):
         os.utime(path, (epoch % 1000, epoch % 1000))
@@ -59,5 +63,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path):
     assert {name.rpartition("/")[2] for name in about} == {"METADATA", "WHEEL", "RECORD", "LICENSE", "entry_points.txt"}
     source = ROOT / "src"
     files = {path for path in (source / "sfumato").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert names - about == {path.relative_to(source).as_posix() for path in files}
+    pages = {f"theory/{path.name}" for path in (ROOT / "docs" / "theory").iterdir()} | {"glossary.md"}
+    wanted = {path.relative_to(source).as_posix() for path in files} | {f"{DOCS}/{page}" for page in pages}
+    assert names - about == wanted
     assert {Path(name).suffix for name in names - about} == ENDS

@@ -115,13 +115,13 @@ def test_a_hard_limit_ends_work_that_cannot_stop_early():
 def test_a_request_to_stop_is_heard_among_the_others(people, monkeypatch):
     from sfumato.workflow.kinds.table import table_search
 
-    real, work = table_search._search, Work()
+    real, work = table_search.search_by, Work()
 
     def stop_later(asked, prepared, name, inner, **said):
         if name == "local":
             work.cancelled.set()
         return real(asked, prepared, name, inner, **said)
 
-    monkeypatch.setattr(table_search, "_search", stop_later)
+    monkeypatch.setattr(table_search, "search_by", stop_later)
     with pytest.raises(Interrupted):
         sf.release(plan(), people, work=work)

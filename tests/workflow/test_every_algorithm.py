@@ -36,7 +36,8 @@ JOBS = {
     "Craft-repair": "Maker",
     "Other-service": "Server",
 }
-FULL_DOMAIN = {"auto", "optimal", "samarati", "incognito", "datafly", "greedy"}
+FULL_DOMAIN = {"auto", "optimal", "levels", "samarati", "incognito", "datafly", "greedy"}
+OPTIONS: dict[str, dict[str, Any]] = {"k-optimize": {"seconds": 2}, "levels": {"levels": {"age": 3, "hours": 3}}}
 DIVERSITIES = {name for name in MODELS if name.endswith("diversity")}
 ONE_BY_ONE = {"k-anonymity", "t-closeness", "alpha-k-anonymity"} | DIVERSITIES
 MENDED = {"e-m-anonymity", "personalized-privacy"}
@@ -76,7 +77,7 @@ def plan(name: str, privacy: dict[str, Any]) -> sf.Plan:
                 "pay": {"role": "sensitive" if numeric else "keep"},
             },
             "privacy": privacy,
-            "algorithm": {"name": name, "max_suppressed": 0.1, **({"seconds": 2} if name == "k-optimize" else {})},
+            "algorithm": {"name": name, "max_suppressed": 0.1, **OPTIONS.get(name, {})},
         }
     )
 

@@ -42,4 +42,5 @@ def demo(
     say(f"   sfumato verify {output / 'release'}")
     say(f"   sfumato attack {output / 'release'} --original {output / 'patients.csv'} --plan {output / 'plan.toml'}")
     say(f"   sfumato release {output / 'plan.toml'} --set privacy.k_anonymity=20 -o {output / 'stricter'}")
+    say("   sfumato studio --demo     the same patients in a browser, with a hint at every step")
     say("   sfumato profile YOUR.csv -o plan.toml     then     sfumato release plan.toml")

@@ -8,7 +8,7 @@ from typing import Any
 from typer.core import TyperGroup
 
 TASKS: Mapping[str, tuple[str, ...]] = {
-    "Start": ("demo", "profile"),
+    "Start": ("demo", "studio", "profile"),
     "Publish and check": ("release", "verify", "report", "attack", "apply", "frontier", "dimensions", "key"),
     "Publish without rows": ("tree", "rules", "channels", "stream"),
     "Answer questions under a budget": ("query", "budget", "audit", "audit-noise"),

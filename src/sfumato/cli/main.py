@@ -25,6 +25,7 @@ from sfumato.cli import (
     graded_verbs,
     key,
     mine_rules,
+    open_studio,
     party,
     profile,
     query,
@@ -87,6 +88,7 @@ for verb in (
     catalog.algorithms,
     catalog.metrics,
     catalog.attacks,
+    open_studio.studio,
     completion.completion,
 ):
     app.command()(_interruptible(verb))

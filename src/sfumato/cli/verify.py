@@ -61,7 +61,7 @@ def verify(
 
 def _tell(folder: Path, found: Verification, *, every: bool) -> None:
     """In sentences; the last line says whether the bundle holds."""
-    from sfumato.cli.told_checks import sentences
+    from sfumato.verification.told_checks import sentences
 
     if every:
         table(["check", "holds", "found"], [[c.what, "yes" if c.holds else "NO", c.detail] for c in found.checks])

@@ -22,7 +22,7 @@ EXTRAS = {
     "pyreadstat": ("pyreadstat", "files"),
     "starlette": ("starlette", "studio"),
     "uvicorn": ("uvicorn", "studio"),
-    "python_multipart": ("python-multipart", "studio"),
+    "tomlkit": ("tomlkit", "studio"),
 }
 """What each module is called as a package, and the extra that installs it."""
 

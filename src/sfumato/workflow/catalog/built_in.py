@@ -54,6 +54,7 @@ METRICS = (
 
 ALGORITHMS = (
     AlgorithmPart(name="optimal", run="sfumato.publish.lattice.optimal:optimal", people=True),
+    AlgorithmPart(name="levels", run="sfumato.publish.lattice.named_levels:NamedLevels", people=True),
     AlgorithmPart(name="samarati", run="sfumato.publish.lattice.samarati:samarati", people=True),
     AlgorithmPart(name="incognito", run="sfumato.publish.lattice.incognito:Incognito", people=True),
     AlgorithmPart(name="datafly", run="sfumato.publish.lattice.datafly:datafly", people=True),

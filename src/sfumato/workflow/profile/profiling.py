@@ -45,6 +45,8 @@ class ColumnProfile:
     """The entropy of its values: how many yes-or-no questions tell them apart."""
     suggestion: Suggestion
     """What it might be."""
+    alone: int = 0
+    """Rows whose value no other row has."""
     near_unique: NearUnique | None = None
     """Where it is suggested to be published as it is: whether it would nearly single people out."""
 
@@ -116,6 +118,7 @@ class Profile:
                 "type": c.kind,
                 "distinct": c.distinct,
                 "missing": c.missing,
+                "alone": c.alone,
                 "bits": round(c.bits, 3),
                 "role": str(c.suggestion.role),
                 "why": c.suggestion.why,
@@ -230,6 +233,7 @@ def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
         missing=missing,
         bits=bits,
         suggestion=suggestion,
+        alone=int((column.counts[: len(column.present)] == 1).sum()),
         near_unique=_near_unique(column, suggestion, rows),
     )
 

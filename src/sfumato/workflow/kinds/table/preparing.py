@@ -97,7 +97,7 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     refuse_nested(plan, source, schema)
     source, dropped = without_missing(plan, source, schema)
     kinds: dict[str, Any] = {name: column.type for name, column in plan.columns.items()}
-    context = _context(plan, source, schema, kinds)
+    context = context_of(plan, source, schema, kinds)
     for name in schema.guarded:
         context.paths(name)
     models = requirement(plan.privacy, context, parts, beside=READING)
@@ -242,7 +242,9 @@ def _problem(
     )
 
 
-def _context(plan: Plan, source: CellSource, schema: Schema, kinds: Mapping[str, Any]) -> Context:
+def context_of(plan: Plan, source: CellSource, schema: Schema, kinds: Mapping[str, Any]) -> Context:
+    """What the requirement of a plan may refer to."""
+
     def paths(name: str) -> Ancestors:
         tree = plan.columns[name].hierarchy
         if tree is None:

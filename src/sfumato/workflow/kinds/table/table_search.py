@@ -27,19 +27,19 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
     algorithm = asked.plan.algorithm
     if algorithm.name != "auto":
-        return _search(asked, prepared, algorithm.name, work)
+        return search_by(asked, prepared, algorithm.name, work)
     name, why = chosen(prepared.problem)
-    taken = replace(_search(asked, prepared, name, work), why=why)
+    taken = replace(search_by(asked, prepared, name, work), why=why)
 
     def run(other: str, within: Work) -> Searched:
-        return _search(asked, prepared, other, within, hard=True)
+        return search_by(asked, prepared, other, within, hard=True)
 
     others = try_others(taken, run, work, algorithm.alternatives)
     best = least_lossy(taken, others) if asked.plan.purpose == "least-loss" else taken
     return replace(best, beside=tuple(told(one) for one in (taken, *others) if one.algorithm != best.algorithm))
 
 
-def _search(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
+def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
     """Run one algorithm; with ``hard``, the time limit also ends one that has no result before its end."""
     plan, parts = asked.plan, catalog()
     part, run = algorithm_of(plan, name, parts)

@@ -1,0 +1,70 @@
+"""The studio as an application: addresses, and what every refusal looks like."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.ground.errors import SfumatoError
+from sfumato.studio import opening_views, plan_views, result_views, step_views, theory_pages, tool_views
+from sfumato.studio.guard import Guard, Keys
+from sfumato.studio.processes_beside import Jobs, TableDesk
+from sfumato.studio.project_store import Projects, Stale
+from sfumato.studio.served_folder import MOST_BYTES, ServedFolder
+from sfumato.studio.shown import page, plan_state
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+def application(folder: Path, *, keys: Keys, port: int, most_bytes: int = MOST_BYTES) -> Any:
+    """The guarded application for a folder; what a crash left half-made is removed first."""
+    projects = Projects(served=ServedFolder(root=folder.resolve(), most_bytes=most_bytes))
+    projects.recover()
+    return Guard(_routed(projects, keys), keys=keys, port=port)
+
+
+def _routed(projects: Projects, keys: Keys) -> Starlette:
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+    from starlette.staticfiles import StaticFiles
+
+    @asynccontextmanager
+    async def life(app: Any) -> AsyncIterator[None]:
+        yield
+        app.state.jobs.close()
+        app.state.desk.close()
+        app.state.tools.close()
+
+    static = StaticFiles(directory=Path(__file__).parent / "static")
+    rooms = (opening_views, step_views, plan_views, result_views, tool_views, theory_pages)
+    views = [route for room in rooms for route in room.ROUTES]
+    app = Starlette(
+        routes=[*views, Mount("/static", static)],
+        lifespan=life,
+        exception_handlers={SfumatoError: _refused, 404: _missing},
+    )
+    app.state.projects, app.state.keys = projects, keys
+    app.state.jobs, app.state.desk, app.state.tools = Jobs(), TableDesk(), TableDesk()
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """A refusal: for programs as JSON with the state of the plan, for people as a page."""
+    from starlette.responses import JSONResponse
+
+    status = 409 if isinstance(error, Stale) else 400
+    if request.url.path.startswith("/api/"):
+        more: dict[str, Any] = {}
+        if isinstance(error, Stale) and "name" in request.path_params:
+            more = plan_state(request.app.state.projects.one(request.path_params["name"]))
+        return JSONResponse({"error": str(error), **more}, status_code=status)
+    return page(request, "refused.html.j2", status=status, message=str(error))
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    return page(request, "refused.html.j2", status=404, message="There is no such page. Go back to the start.")

@@ -1,0 +1,55 @@
+"""A plan of a project may read what lies in the served folder, and nothing else, wherever links lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sfumato.ground.errors import PlanError
+from sfumato.studio.plan_text import tree_of
+from sfumato.workflow.plan.plan import Plan
+
+PATHS = ("path", "file", "ledger", "population", "secret", "spec", "key", "log")
+"""Keys of a plan whose values are always paths; under other keys a value is one where a file lies there."""
+
+
+def root_of(folder: Path) -> Path:
+    """The served folder of a project's folder."""
+    return folder.parents[1].resolve()
+
+
+def confined_plan(folder: Path, text: str) -> Plan:
+    """The plan of a project; refused where it leads out of the served folder."""
+    tree = tree_of(text)
+    refuse_outside(tree, folder, root_of(folder))
+    return Plan.parse(tree, folder=folder)
+
+
+def refuse_outside(tree: Mapping[str, Any], folder: Path, root: Path) -> None:
+    """Refuse paths that lead out of the served folder, by dots, by links or from the root of the disk."""
+    for where, text in _texts(tree, ()):
+        place = Path(folder, text.replace("\0", "")).resolve()
+        if not place.is_relative_to(root) and (where[-1] in PATHS or _is_there(place)):
+            raise PlanError(
+                f"{'.'.join(where)}: {text!r} is outside of the folder that the studio serves; move the file into it"
+            )
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        return place.is_file() or (place.is_dir() and len(place.parts) > 2)
+    except OSError:
+        return False
+
+
+def _texts(value: Any, where: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text of a tree with the keys that lead to it."""
+    if isinstance(value, str) and where:
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _texts(one, (*where, str(key)))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one, where)

@@ -1,0 +1,171 @@
+"""What the pages of a project ask for and change: the plan, rows, levels, what is reached, the search."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from sfumato.ground.errors import PlanError
+from sfumato.studio.guided_tour import read
+from sfumato.studio.plan_text import revision
+from sfumato.studio.project_store import Project
+from sfumato.studio.shown import plan_state
+from sfumato.studio.step_views import of
+from sfumato.workflow.exploring.hierarchy_levels import as_file
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+MOST_ROWS = 200
+"""How many rows of a table one answer has."""
+
+
+async def save_plan(request: Request) -> Response:
+    """The whole text of the plan, from the panel."""
+    project, given = of(request), await request.json()
+    project.save(str(given["text"]), str(given["revision"]))
+    return JSONResponse(plan_state(project))
+
+
+async def edit_plan(request: Request) -> Response:
+    """Some keys of the plan, from a form."""
+    project, given = of(request), await request.json()
+    changes = [([str(part) for part in path], value) for path, value in given["changes"]]
+    project.edit(changes, str(given["revision"]))
+    return JSONResponse(plan_state(project))
+
+
+async def read_plan(request: Request) -> Response:
+    """The plan as it is now."""
+    return JSONResponse(plan_state(of(request)))
+
+
+async def rows(request: Request) -> Response:
+    """Some rows of the table."""
+    project = of(request)
+    first = max(int(request.query_params.get("first", "0")), 0)
+    many = min(max(int(request.query_params.get("many", "50")), 1), MOST_ROWS)
+    return JSONResponse(await _ask(request, project, "rows", first=first, many=many))
+
+
+async def profiled(request: Request) -> Response:
+    """What the columns look like, and what is suggested."""
+    project = of(request)
+    path = project.folder / str(project.tree.get("input", {}).get("path", ""))
+    request.app.state.projects.served.inside(str(path))
+    said = project.tree.get("input", {})
+    reading = {key: said[key] for key in ("delimiter", "encoding", "names", "header") if key in said}
+    return JSONResponse(await request.app.state.desk.ask("profile", path=str(path), reading=reading))
+
+
+async def levels(request: Request) -> Response:
+    """The levels that a hierarchy gives a column, before it is taken into the plan."""
+    given = await request.json()
+    found = await _ask(request, of(request), "levels", column=str(given["column"]), tree=given["tree"])
+    return JSONResponse({"levels": found})
+
+
+async def spread(request: Request) -> Response:
+    """How the numbers of a column lie."""
+    column = request.query_params.get("column", "")
+    return JSONResponse({"spread": await _ask(request, of(request), "spread", column=column)})
+
+
+async def nested(request: Request) -> Response:
+    """A hierarchy as a tree of groups, to be edited by moving values."""
+    given = await request.json()
+    found = await _ask(request, of(request), "nested", column=str(given["column"]), tree=given["tree"])
+    return JSONResponse(found)
+
+
+async def take_file(request: Request) -> Response:
+    """A hierarchy from a file that is sent, kept beside the plan; refused where it does not fit the column."""
+    project, column = of(request), request.query_params.get("column", "")
+    bare = re.sub(r"[^A-Za-z0-9._-]+", "-", column).strip("-._")[:50] or "column"
+    place = project.folder / "hierarchies" / f"{bare}-{revision(column)[:6]}.csv"
+    taken = await request.app.state.projects.served.take(place.name, request.stream(), place.parent)
+    tree = {"file": f"hierarchies/{taken.name}"}
+    await _ask(request, project, "levels", column=column, tree=tree)
+    return JSONResponse({"tree": tree})
+
+
+async def fitting(request: Request) -> Response:
+    """Which algorithms can be asked, and why not the others."""
+    return JSONResponse(await _ask(request, of(request), "fitting"))
+
+
+async def read_hint(request: Request) -> Response:
+    """Somebody has read a hint."""
+    read(of(request), str((await request.json()).get("step", "")))
+    return JSONResponse({"read": True})
+
+
+async def leaves(request: Request) -> Response:
+    """A hierarchy as a file, leaf first."""
+    project, column = of(request), request.query_params.get("column", "")
+    tree = project.tree.get("columns", {}).get(column, {}).get("hierarchy")
+    if tree is None:
+        raise PlanError(f"columns.{column} has no hierarchy yet")
+    text = as_file(await _ask(request, project, "leaves", column=column, tree=tree))
+    headers = {"content-disposition": 'attachment; filename="hierarchy.csv"'}
+    return Response(text, media_type="text/csv", headers=headers)
+
+
+async def reached(request: Request) -> Response:
+    """What the raw table reaches of every model of the plan."""
+    return JSONResponse(await _ask(request, of(request), "reached"))
+
+
+async def begin_search(request: Request) -> Response:
+    """Make a release of the plan as it is."""
+    project = of(request)
+    if project.problem is not None:
+        raise PlanError(project.problem)
+    job = request.app.state.jobs.start(project)
+    return JSONResponse({"run": job.number})
+
+
+async def cancel_search(request: Request) -> Response:
+    """Stop the release that is being made."""
+    request.app.state.jobs.cancel(of(request))
+    return JSONResponse({"cancelled": True})
+
+
+async def progress(request: Request) -> Response:
+    """What the release that is being made tells, as it tells it."""
+    told = request.app.state.jobs.told(of(request))
+
+    async def lines() -> AsyncIterator[str]:
+        async for event in told:
+            yield f"data: {json.dumps(event)}\n\n"
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+async def _ask(request: Request, project: Project, verb: str, **given: Any) -> Any:
+    return await request.app.state.desk.ask(verb, folder=str(project.folder), text=project.text, **given)
+
+
+ROUTES = (
+    Route("/p/{name}/hierarchy.csv", leaves),
+    Route("/api/p/{name}/plan", read_plan),
+    Route("/api/p/{name}/plan", save_plan, methods=["PUT"]),
+    Route("/api/p/{name}/edit", edit_plan, methods=["POST"]),
+    Route("/api/p/{name}/rows", rows),
+    Route("/api/p/{name}/profile", profiled),
+    Route("/api/p/{name}/levels", levels, methods=["POST"]),
+    Route("/api/p/{name}/spread", spread),
+    Route("/api/p/{name}/nested", nested, methods=["POST"]),
+    Route("/api/p/{name}/hierarchy", take_file, methods=["PUT"]),
+    Route("/api/p/{name}/fitting", fitting),
+    Route("/api/p/{name}/reached", reached),
+    Route("/api/p/{name}/read", read_hint, methods=["POST"]),
+    Route("/api/p/{name}/search", begin_search, methods=["POST"]),
+    Route("/api/p/{name}/cancel", cancel_search, methods=["POST"]),
+    Route("/api/p/{name}/progress", progress),
+)

@@ -1,0 +1,114 @@
+// What every page shares: requests that carry our header, notices, and the panel with the plan.
+
+export const header = document.querySelector('meta[name="sfumato-header"]').content;
+
+export function make(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "class") made.className = value;
+    else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children.filter((one) => one !== null && one !== undefined));
+  return made;
+}
+
+export function notice(text, kind = "") {
+  const place = document.getElementById("notice");
+  place.textContent = text;
+  place.className = kind;
+  if (text) setTimeout(() => { if (place.textContent === text) notice(""); }, 8000);
+}
+
+export async function api(method, address, body) {
+  const options = { method, headers: { "x-sfumato": header } };
+  if (body !== undefined && !(body instanceof Blob)) {
+    options.headers["content-type"] = "application/json";
+    options.body = JSON.stringify(body);
+  } else if (body !== undefined) options.body = body;
+  const answer = await fetch(address, options);
+  const found = await answer.json();
+  if (!answer.ok) {
+    const error = new Error(found.error || "That did not work.");
+    error.found = found;
+    error.status = answer.status;
+    throw error;
+  }
+  return found;
+}
+
+const main = document.getElementById("main");
+export const project = main ? main.dataset.project : undefined;
+export const base = project ? `/api/p/${encodeURIComponent(project)}` : "";
+export const plan = { tree: main && main.dataset.tree ? JSON.parse(main.dataset.tree) : {}, revision: "", text: "", problem: "" };
+
+const text = document.getElementById("plan-text");
+const save = document.getElementById("plan-save");
+const undo = document.getElementById("plan-undo");
+
+function show(state) {
+  Object.assign(plan, state);
+  if (text) {
+    text.value = state.text;
+    text.dataset.revision = state.revision;
+    document.getElementById("plan-problem").textContent = state.problem || "";
+    save.disabled = undo.disabled = true;
+  }
+  document.dispatchEvent(new CustomEvent("plan"));
+}
+
+let waiting = Promise.resolve();
+
+// One edit after the other, each on what the one before has left.
+export function edit(changes) {
+  waiting = waiting.then(async () => {
+    if (text && text.value !== plan.text) {
+      notice("Save or discard your edit of the plan first.", "bad");
+      document.dispatchEvent(new CustomEvent("plan"));
+      return;
+    }
+    try {
+      show(await api("POST", `${base}/edit`, { changes, revision: plan.revision }));
+    } catch (error) {
+      if (error.status === 409) show(error.found);
+      notice(error.message, "bad");
+    }
+  });
+  return waiting;
+}
+
+if (text) {
+  plan.text = text.value;
+  plan.revision = text.dataset.revision;
+  text.addEventListener("input", () => { save.disabled = undo.disabled = text.value === plan.text; });
+  undo.addEventListener("click", () => show(plan));
+  save.addEventListener("click", async () => {
+    const mine = text.value;
+    try {
+      show(await api("PUT", `${base}/plan`, { text: mine, revision: plan.revision }));
+      notice("The plan is saved.");
+    } catch (error) {
+      if (error.status === 409) {
+        plan.revision = error.found.revision;
+        notice("The plan was changed elsewhere meanwhile. Your text is still here; saving it again replaces the other.", "bad");
+      } else notice(error.message, "bad");
+    }
+  });
+  if (matchMedia("(max-width: 1100px)").matches) document.getElementById("plan-panel").open = false;
+}
+
+export function number(value) {
+  return typeof value === "number" ? value.toLocaleString("en", { maximumSignificantDigits: 4 }) : "–";
+}
+
+export const count = (value) => (typeof value === "number" ? value.toLocaleString("en") : "–");
+export const share = (value) => (value > 0 && value < 0.001 ? "< 0.1 %" : `${(100 * value).toLocaleString("en", { maximumFractionDigits: 1 })} %`);
+
+for (const one of document.querySelectorAll("[data-read]")) {
+  one.addEventListener("click", async () => {
+    document.getElementById("hint").remove();
+    main.focus();
+    try { await api("POST", `${base}/read`, { step: one.dataset.read }); } catch (error) { notice(error.message, "bad"); }
+  });
+}

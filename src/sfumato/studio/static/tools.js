@@ -1,0 +1,33 @@
+import { api, count, make, notice, number, share } from "./studio.js";
+
+const told = document.getElementById("told");
+const value = (id) => document.getElementById(id).value;
+
+function asked(id, address, body, draw) {
+  const form = document.getElementById(id);
+  if (!form) return;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    told.replaceChildren(make("p", { class: "muted" }, "Working …"));
+    try { told.replaceChildren(...draw(await api("POST", address, body()))); }
+    catch (error) { told.replaceChildren(make("p", { class: "problem" }, error.message)); notice(error.message, "bad"); }
+  });
+}
+
+const chip = (holds, words) => make("span", { class: `chip ${holds ? "holds" : "fails"}` }, words);
+
+asked("verify", "/api/verify", () => ({ bundle: value("bundle") }), (found) => [
+  make("p", {}, chip(found.holds, found.holds ? "✓ holds" : "✗ does not hold"), ` ${count(found.checks)} checks were made.`),
+  make("ul", { class: "checks" }, ...found.sentences.map((one) => make("li", { class: one.startsWith("FAILS") ? "problem" : "" }, one))),
+]);
+asked("attack", "/api/attack", () => ({ bundle: value("bundle"), original: value("original"), plan: value("project") }), (found) => [
+  ...found.findings.map((one) => make("div", { class: "attack" }, make("p", {}, chip(!one.broken, one.chip), " ", make("strong", {}, one.attack), `: ${one.verdict}`), make("p", { class: "small" }, one.who))),
+  make("p", { class: "small muted" }, `Not made: ${Object.keys(found.skipped).join(", ") || "none"}.`),
+]);
+asked("ask", "/api/ask", () => ({ project: value("project"), sql: value("sql"), epsilon: value("epsilon"), analyst: value("analyst") }), (found) => [
+  ...found.answers.map((one) => make("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": one.name }, make("table", {},
+    make("caption", {}, `${one.name}, each interval with ${share(one.confidence)} confidence`),
+    make("thead", {}, make("tr", {}, ...one.by.map((name) => make("th", { scope: "col" }, name)), ...["noisy value", "from", "to"].map((name) => make("th", { scope: "col", class: "num" }, name)))),
+    make("tbody", {}, ...one.rows.map((row) => make("tr", {}, ...row.group.map((cell) => make("th", { scope: "row" }, cell)), ...[row.value, row.low, row.high].map((cell) => make("td", { class: "num" }, number(cell))))))))),
+  make("p", {}, `${found.analyst} has ${found.left} of ${found.granted} left.`),
+]);

@@ -1,0 +1,128 @@
+"""Pages beside the way: verify a bundle, attack one, ask under a budget, look at results of several parties."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import Route
+
+from sfumato.bundle.staging import MANIFEST
+from sfumato.ground.errors import DataError
+from sfumato.studio.guard import REPORT_POLICY
+from sfumato.studio.project_store import Projects
+from sfumato.studio.shown import page
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_MOST = 300
+
+
+def bundles(projects: Projects, kind: str | None = None) -> list[str]:
+    """The bundles of the folder, by their path."""
+    root, found = projects.served.root, []
+    for place in sorted(root.glob(f"**/{MANIFEST}"))[:_MOST]:
+        if place.is_symlink() or any(part.startswith(".") for part in place.relative_to(root).parts):
+            continue
+        if kind is None or _kind(place) == kind:
+            found.append(place.parent.relative_to(root).as_posix())
+    return found
+
+
+def _kind(manifest: Path) -> str:
+    try:
+        return str(json.loads(manifest.read_text(encoding="utf-8")).get("kind"))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+async def verify(request: Request) -> Response:
+    """Choose a bundle, and see whether it is what it says."""
+    return page(request, "verify.html.j2", here="verify", bundles=bundles(request.app.state.projects))
+
+
+async def attack(request: Request) -> Response:
+    """Choose a bundle and its original, and see what an adversary can do."""
+    projects: Projects = request.app.state.projects
+    files = [one.name for one in projects.served.files()]
+    return page(
+        request, "attack.html.j2", here="attack", bundles=bundles(projects), files=files, projects=projects.all()
+    )
+
+
+async def ask(request: Request) -> Response:
+    """Ask a project's table under its budget."""
+    return page(request, "ask.html.j2", here="ask", projects=request.app.state.projects.all())
+
+
+async def joint(request: Request) -> Response:
+    """The results of sessions of several parties that lie in the folder."""
+    found = bundles(request.app.state.projects, "joint")
+    chosen = request.query_params.get("bundle")
+    if chosen is not None and chosen not in found:
+        raise DataError(f"{chosen!r} is no joint result of this folder")
+    return page(request, "joint.html.j2", here="joint", bundles=found, chosen=chosen)
+
+
+async def joint_report(request: Request) -> Response:
+    """The report of a joint result."""
+    projects: Projects = request.app.state.projects
+    chosen = request.query_params.get("bundle", "")
+    if chosen not in bundles(projects, "joint"):
+        raise DataError(f"{chosen!r} is no joint result of this folder")
+    text = (projects.served.inside(chosen) / "report.html").read_text(encoding="utf-8")
+    return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
+
+
+async def verified(request: Request) -> Response:
+    """What the checks of a bundle come to."""
+    place = _inside(request, (await request.json()).get("bundle"))
+    return JSONResponse(await request.app.state.tools.ask("verify", folder=str(place)))
+
+
+async def attacked(request: Request) -> Response:
+    """What the attacks on a bundle find."""
+    given = await request.json()
+    bundle, original = _inside(request, given.get("bundle")), _inside(request, given.get("original"))
+    plan = given.get("plan")
+    text = None if not plan else str(request.app.state.projects.one(str(plan)).folder / "plan.toml")
+    found = await request.app.state.tools.ask("attack", folder=str(bundle), original=str(original), plan=text)
+    return JSONResponse(found)
+
+
+async def asked(request: Request) -> Response:
+    """A noisy answer, paid for from the plan's ledger."""
+    given = await request.json()
+    project = request.app.state.projects.one(str(given.get("project", "")))
+    found = await request.app.state.tools.ask(
+        "ask",
+        folder=str(project.folder),
+        text=project.text,
+        sql=str(given.get("sql", "")),
+        epsilon=str(given.get("epsilon", "")),
+        analyst=str(given.get("analyst") or "") or None,
+    )
+    return JSONResponse(found)
+
+
+def _inside(request: Request, name: Any) -> Path:
+    found: Path = request.app.state.projects.served.inside(str(name or ""))
+    if not name or not found.exists():
+        raise DataError(f"{name!r} is not in the folder that the studio serves")
+    return found
+
+
+ROUTES = (
+    Route("/verify", verify),
+    Route("/attack", attack),
+    Route("/ask", ask),
+    Route("/joint", joint),
+    Route("/joint/report.html", joint_report),
+    Route("/api/verify", verified, methods=["POST"]),
+    Route("/api/attack", attacked, methods=["POST"]),
+    Route("/api/ask", asked, methods=["POST"]),
+)

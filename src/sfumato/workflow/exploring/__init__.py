@@ -1,0 +1,1 @@
+"""Looking at a table before it is released: rows, hierarchies, what the raw table reaches, and single nodes."""

@@ -1,0 +1,178 @@
+"""Who may talk to the studio, and what paths lead where."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from sfumato.studio.guard import COOKIE, Keys
+from tests.studio.conftest import Running, begin
+
+pytestmark = pytest.mark.xdist_group("studio")
+
+
+def asked(
+    studio: Running,
+    method: str,
+    path: str,
+    *,
+    body: bytes | None = None,
+    cookie: bool = True,
+    **headers: str,
+) -> tuple[int, bytes, dict[str, str]]:
+    """One request, as any program on the machine could send it."""
+    host, port = studio.address.removeprefix("http://").split(":")
+    link = http.client.HTTPConnection(host, int(port), timeout=30)
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    if cookie:
+        sent["Cookie"] = f"{COOKIE}={studio.token}"
+    link.request(method, path, body=body, headers=sent)
+    answer = link.getresponse()
+    found = answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
+    link.close()
+    return found
+
+
+def ours(studio: Running) -> dict[str, str]:
+    """What a page of the studio sends with whatever changes something."""
+    return {"X_Sfumato": Keys(token=studio.token).header, "Origin": studio.address, "Content_Type": "application/json"}
+
+
+def test_the_cookie_is_kept_from_scripts_and_from_other_sites(studio):
+    status, _, headers = asked(studio, "GET", f"/enter?token={studio.token}", cookie=False)
+    assert status == 303
+    assert "HttpOnly" in headers["set-cookie"]
+    assert "SameSite=Strict" in headers["set-cookie"]
+
+
+@pytest.mark.parametrize("path", ["/", "/p/x/columns", "/api/p/x/plan", "/static/studio.js", "/verify"])
+def test_without_the_token_nothing_is_shown(studio, path):
+    assert asked(studio, "GET", path, cookie=False)[0] == 401
+
+
+def test_a_wrong_token_is_refused(studio):
+    assert asked(studio, "GET", "/enter?token=x", cookie=False)[0] == 401
+    assert asked(studio, "GET", "/", cookie=False, Cookie=f"{COOKIE}=x")[0] == 401
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example"])
+def test_another_host_is_refused(studio, host):
+    assert asked(studio, "GET", "/", Host=host)[0] == 421
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"X_Sfumato": "x"},
+        {"X_Sfumato": ""},
+    ],
+)
+def test_whatever_changes_something_comes_from_our_pages(studio, wrong):
+    headers = {**ours(studio), **wrong}
+    status, _, _ = asked(studio, "POST", "/api/open", body=b'{"file": "people.csv"}', **headers)
+    assert status == 403
+    assert asked(studio, "POST", "/api/open", body=b'{"file": "people.csv"}')[0] == 403
+
+
+def test_pages_run_only_our_own_code(studio):
+    _, _, headers = asked(studio, "GET", "/")
+    policy = headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.csv", "/etc/passwd", "a/../../secret.csv", "link.csv", "linked/secret.csv", "x\0y"]
+)
+def test_paths_stay_inside(studio, tmp_path_factory, name):
+    outside = tmp_path_factory.mktemp("outside") / "secret.csv"
+    outside.write_text("a,b\n1,2\n")
+    for link, target in ((studio.folder / "link.csv", outside), (studio.folder / "linked", outside.parent)):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+    body = json.dumps({"file": name}).encode()
+    status, told, _ = asked(studio, "POST", "/api/open", body=body, **ours(studio))
+    assert status == 400
+    assert b"secret" not in told or b"outside" in told
+
+
+@pytest.mark.parametrize("path", ["/static/../guard.py", "/static/%2e%2e/guard.py", "/p/..%2f..%2fx/columns"])
+def test_addresses_stay_inside(studio, path):
+    assert asked(studio, "GET", path)[0] in (400, 404)
+
+
+def test_an_upload_beyond_the_limit_leaves_nothing(tmp_path, monkeypatch):
+    folder = tmp_path / "served"
+    folder.mkdir()
+    running = begin(folder, "--most-upload", "1000")
+    try:
+        status, told, _ = asked(running, "PUT", "/api/upload?name=big.csv", body=b"x" * 5000, **ours(running))
+        assert status == 400
+        assert b"1,000 bytes" in told
+        assert not [one for one in folder.rglob("*") if one.is_file()]
+    finally:
+        running.kill()
+
+
+def test_an_empty_upload_says_so(studio):
+    status, told, _ = asked(studio, "PUT", "/api/upload?name=e.csv", body=b"", **ours(studio))
+    assert status == 400
+    assert b"empty" in told
+
+
+def test_two_tabs_do_not_overwrite_each_other(studio):
+    made = json.loads(asked(studio, "POST", "/api/example", body=b'{"example": "census"}', **ours(studio))[1])
+    name = made["go"].split("/")[2]
+
+    def plan() -> dict[str, Any]:
+        return json.loads(asked(studio, "GET", f"/api/p/{name}/plan")[1])
+
+    first = plan()
+    change = {"changes": [[["privacy", "k_anonymity"], 7]], "revision": first["revision"]}
+    assert asked(studio, "POST", f"/api/p/{name}/edit", body=json.dumps(change).encode(), **ours(studio))[0] == 200
+    change["changes"] = [[["privacy", "k_anonymity"], 9]]
+    status, told, _ = asked(studio, "POST", f"/api/p/{name}/edit", body=json.dumps(change).encode(), **ours(studio))
+    assert status == 409
+    assert json.loads(told)["tree"]["privacy"]["k_anonymity"] == 7
+    assert plan()["tree"]["privacy"]["k_anonymity"] == 7
+
+
+def test_names_and_values_are_shown_and_not_run(studio):
+    evil = "<script>alert(1)</script>"
+    rows = f'"{evil}",age\n' + "".join(f'"{evil}{n % 3}",{20 + n % 40}\n' for n in range(60))
+    status, told, _ = asked(
+        studio, "PUT", f"/api/upload?name={quote(evil + '.csv')}", body=rows.encode(), **ours(studio)
+    )
+    assert status in (200, 400)
+    if status == 200:
+        page = asked(studio, "GET", json.loads(told)["go"])[1]
+        assert b"<script>alert" not in page
+    assert b"<script>alert" not in asked(studio, "GET", "/")[1]
+
+
+def test_a_project_survives_kill_9_in_the_middle_of_a_search(tmp_path: Path):
+    folder = tmp_path / "served"
+    folder.mkdir()
+    running = begin(folder)
+    made = json.loads(asked(running, "POST", "/api/example", body=b'{"example": "patients"}', **ours(running))[1])
+    name = made["go"].split("/")[2]
+    project = folder / "sfumato-studio" / name
+    before = (project / "plan.toml").read_bytes()
+    assert asked(running, "POST", f"/api/p/{name}/search", body=b"{}", **ours(running))[0] == 200
+    running.kill()
+    again = begin(folder)
+    try:
+        assert (project / "plan.toml").read_bytes() == before
+        assert asked(again, "GET", f"/p/{name}/search")[0] == 200
+        runs = project / "runs"
+        assert not [one for one in runs.glob("*") if one.name.startswith(".")] if runs.exists() else True
+    finally:
+        again.kill()
