@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import time
 
@@ -67,3 +68,19 @@ def test_a_request_made_again_does_not_outlive_the_command():
             _dropped_and_turned()
         time.sleep(0.002)
     time.sleep(0.05)
+
+
+def test_an_interrupt_in_code_of_compiled_packages_does_not_change_how_the_program_ends():
+    """Compiled packages run texts as Python; an interrupt there would end the process as if by SIGINT."""
+    program = (
+        "import ctypes, sys\n"
+        "from sfumato.cli.stopping import ending\n"
+        "ctypes.pythonapi.PyRun_SimpleString(b'raise KeyboardInterrupt')\n"
+        "if sys.argv[1] == 'mended': ending()\n"
+        "sys.exit(130)\n"
+    )
+    codes = {
+        how: subprocess.run([sys.executable, "-c", program, how], capture_output=True, check=False).returncode
+        for how in ("mended", "as it was")
+    }
+    assert codes == {"mended": 130, "as it was": -signal.SIGINT}

@@ -36,7 +36,8 @@ pytest.importorskip("duckdb")
 def profiled_tables(draw: st.DrawFn) -> Table:
     """Awkward tables, each row several times, so that columns have few values beside the rows; some are twins."""
     table = draw(awkward())
-    frame = pl.concat([table.frame] * draw(st.sampled_from([1, 5])))
+    days = table.frame.with_columns(pl.col(pl.Datetime).dt.truncate("1d"))  # an engine leaves times of day out
+    frame = pl.concat([days] * draw(st.sampled_from([1, 5])))
     if draw(st.booleans()):
         frame = frame.with_columns(frame[:, 0].alias("birth"), frame[:, 0].alias("race"))
     return replace(table, frame=frame)
@@ -202,3 +203,12 @@ def test_people_with_several_rows_are_told_and_not_counted_as_people(tmp_path: P
     assert "of a file that fits in memory; duckdb counts rows" in told.output
     assert "# patient_id repeats, and duckdb counts rows, not people: see input.unit" in plan.read_text()
     assert sf.release(sf.Plan.load(plan)).height > 0
+
+
+def test_an_engine_leaves_times_of_day_out():
+    times = pl.datetime_range(pl.datetime(2020, 1, 1), pl.datetime(2020, 2, 1), "7h", eager=True)
+    found = sf.profile(
+        pl.DataFrame({"seen": times, "sex": ["f", "m"] * (len(times) // 2) + ["f"] * (len(times) % 2)}).lazy()
+    )
+    assert {c.name: str(c.suggestion.role) for c in found.columns} == {"seen": "drop", "sex": "quasi"}
+    assert "times of day" in found.columns[0].suggestion.why

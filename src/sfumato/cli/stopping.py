@@ -74,7 +74,14 @@ def stoppable() -> Iterator[None]:
 
 
 def ending() -> None:
-    """The program is about to end and has said how: whoever asks it to stop once more changes nothing."""
+    """The program is about to end and has said how: whoever asks it to stop once more changes nothing.
+
+    An interrupt that found code which compiled packages run from a text leaves a note in CPython, by which the process
+    would end as if by SIGINT, whatever it returns. Running nothing in the same way takes the note away.
+    """
+    import ctypes
+
+    ctypes.pythonapi.PyRun_SimpleString(b"")
     if threading.current_thread() is threading.main_thread():
         for number in STOPS:
             signal.signal(number, _unheard)

@@ -240,6 +240,8 @@ class ProfiledEngine(Brief):
         dtype = self.inner.dtype(column.name)
         if dtype.is_nested() or not has_text(dtype):
             return Suggestion(role=Role.DROP, why=f"{self.engine} does not count cells of type {dtype}")
+        if isinstance(dtype, pl.Datetime) and has_times(self._values(column.name)[0]):
+            return Suggestion(role=Role.DROP, why="times of day single people out; cut them off, and it is a date")
         if found.form is not None:
             return Suggestion(role=Role.DROP, why=f"{self.engine} reads dates written YYYY-MM-DD; write them so")
         if found.role is Role.IDENTIFIER or not isinstance(column, CountedColumn) or column.sizes is None:
