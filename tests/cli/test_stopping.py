@@ -70,9 +70,9 @@ def test_a_request_made_again_does_not_outlive_the_command():
     time.sleep(0.05)
 
 
-def test_an_interrupt_in_code_of_compiled_packages_does_not_change_how_the_program_ends():
+def test_an_interrupt_in_code_of_compiled_packages_does_not_change_how_the_program_ends(tmp_path):
     """Compiled packages run texts as Python; an interrupt there would end the process as if by SIGINT."""
-    program = (
+    (tmp_path / "struck.py").write_text(
         "import ctypes, sys\n"
         "from sfumato.cli.stopping import ending\n"
         "ctypes.pythonapi.PyRun_SimpleString(b'raise KeyboardInterrupt')\n"
@@ -80,7 +80,9 @@ def test_an_interrupt_in_code_of_compiled_packages_does_not_change_how_the_progr
         "sys.exit(130)\n"
     )
     codes = {
-        how: subprocess.run([sys.executable, "-c", program, how], capture_output=True, check=False).returncode
+        how: subprocess.run(
+            [sys.executable, "-m", "struck", how], capture_output=True, check=False, cwd=tmp_path
+        ).returncode
         for how in ("mended", "as it was")
     }
     assert codes == {"mended": 130, "as it was": -signal.SIGINT}
