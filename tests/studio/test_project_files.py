@@ -43,8 +43,8 @@ values = st.one_of(
     st.dictionaries(st.text("abc-é \"'", min_size=1, max_size=4), st.integers(0, 9), max_size=3),
 )
 paths = st.sampled_from(
-    [("privacy", "k_anonymity"), ("privacy", "l_diversity"), ("columns", "age", "role"), ("columns", "age", "hierarchy"),
-     ("algorithm", "name"), ("utility", "metric"), ("columns", "zip code", "role")]
+    [("privacy", "k_anonymity"), ("privacy", "l_diversity"), ("columns", "age", "role"),
+     ("columns", "age", "hierarchy"), ("algorithm", "name"), ("utility", "metric"), ("columns", "zip code", "role")]
 )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def test_any_key_is_set_and_taken_out_and_nothing_else_changes(path, value):
     assert "# the table" in made
     gone = tomllib.loads(edited(made, list(path), None))
     assert at(gone, path) == {}
-    other = [one for one in (("input", "path"), ("columns", "age", "hierarchy"), ("algorithm", "max_suppressed"))]
+    other = (("input", "path"), ("columns", "age", "hierarchy"), ("algorithm", "max_suppressed"))
     assert all(at(gone, one) == at(before, one) for one in other if one != path)
 
 

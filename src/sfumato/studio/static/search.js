@@ -77,3 +77,4 @@ document.addEventListener("plan", () => { draw(); reasons(); });
 draw();
 reasons();
 if (shown.dataset.running === "yes") listen();
+else go.disabled = false;
