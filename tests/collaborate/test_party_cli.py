@@ -136,7 +136,7 @@ def test_nobody_is_called_without_approval(folder: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr("builtins.input", lambda prompt, answer=answer: answer)
         code, out, err = run(*ASK)
         assert (code, "you did not agree" in err) == (2, True)
-        assert "who is told" in out
+        assert "who learns" in out
     assert not Path("joint").exists()
 
 

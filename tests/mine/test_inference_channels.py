@@ -73,7 +73,7 @@ def test_inclusion_and_exclusion_and_bounds_find_nothing_that_does_not_follow(dr
 def test_the_fewest_sets_are_withheld(drawn):
     records, told, k = drawn
     if records < k:
-        with pytest.raises(Infeasible, match="their number is told"):
+        with pytest.raises(Infeasible, match="their number is public"):
             withhold(made(records, told), k)
         return
     repaired, fewest = withhold(made(records, told), k), brute.fewest_withheld(records, ITEMS, told, k)

@@ -39,7 +39,7 @@ def test_the_sentence_tells_knowledge_rate_interval_and_baseline():
 def test_the_page_shows_attacks_and_never_calls_a_release_good_for_them():
     page = render(sample.rich())
     assert "Attacks that were made" in page
-    assert "Not made, or not told here: membership: there is no control file." in page
+    assert "Not made, or not shown here: membership: there is no control file." in page
     none = render(replace(sample.rich(), findings=(), skipped_attacks={}))
     assert "No attack was made on this release." in none
 

@@ -163,7 +163,7 @@ def test_attacks_are_made_by_default_and_from_the_bytes_again(
 
 def test_the_page_shows_received_beside_estimated(place: Path):
     page = " ".join((place / "out" / "report.html").read_text().split())
-    for words in ("What was received, and what is estimated", "How near numbers can be told", "ln 3 ≈ 1.099",
+    for words in ("What was received, and what is estimated", "How close numbers can be guessed", "ln 3 ≈ 1.099",
                   "That people used these coins", "How answers go together"):  # fmt: skip
         assert words in page
     assert "the true share" not in page.replace("holds the true share", "")

@@ -51,7 +51,7 @@ def grant(
         str | None, typer.Option("--delta", help="The delta that everybody together may spend: 1e-6. Without it, none.")
     ] = None,
     witness: Annotated[
-        Path | None, typer.Option("--witness", help="For a new ledger: a second file that tells an old copy of it.")
+        Path | None, typer.Option("--witness", help="For a new ledger: a second file that exposes an old copy.")
     ] = None,
     as_json: Json = False,
 ) -> None:

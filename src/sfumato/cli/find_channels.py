@@ -20,7 +20,8 @@ def channels(
         typer.Argument(help="Documents of patterns, trees or rules, or bundles of trees; all about the same people."),
     ],
     k: Annotated[
-        int | None, typer.Option("--k", help="From how many people on a group may follow; as patterns claim if absent.")
+        int | None,
+        typer.Option("--k", help="The fewest people of a group that may follow; by default as the patterns claim."),
     ] = None,
     classes: Annotated[
         bool, typer.Option("--classes", help="Of trees and rules: look for people of one class too.")

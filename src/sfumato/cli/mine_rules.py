@@ -20,7 +20,7 @@ Separator = Annotated[
     str | None, typer.Option("--separator", help="What splits the items of a set: | or, with --lines, a blank.")
 ]
 Names = Annotated[
-    str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
+    str | None, typer.Option("--names", help="The columns' names, separated by commas, of a file without a header.")
 ]
 Support = Annotated[float, typer.Option("--min-support", help="The least share of the records that have a set.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write all rules here: .csv or .parquet.")]

@@ -83,7 +83,7 @@ def run(
         Path | None, typer.Option("--ledger", help="Your own ledger, which pays for a private release.")
     ] = None,
     analyst: Annotated[str, typer.Option("--analyst", help="Whose budget in the ledger pays.")] = "release",
-    yes: Annotated[bool, typer.Option("--yes", help="Agree without being asked, for services.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree without being asked; for services.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -180,7 +180,7 @@ def _show(asked: Asked) -> None:
     leakage = asked.leakage
     rows = [[one.to, one.what] for one in leakage.result]
     rows += [[one.to, f"besides: {one.what}"] for one in leakage.beyond]
-    table(["who is told", "what"], rows)
+    table(["who learns", "what"], rows)
     say(f"It withstands: {leakage.withstands}.")
     say(f"It does not protect against: {leakage.limits}.")
     if asked.cost is not None:

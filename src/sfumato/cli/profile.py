@@ -32,7 +32,7 @@ def profile(
     delimiter: Annotated[str | None, typer.Option("--delimiter", help="The separator of a text file.")] = None,
     encoding: Annotated[str | None, typer.Option("--encoding", help="The encoding of a text file.")] = None,
     names: Annotated[
-        str | None, typer.Option("--names", help="The columns' names, split by commas, of a file without a header.")
+        str | None, typer.Option("--names", help="The columns' names, separated by commas, of a file without a header.")
     ] = None,
     header: Annotated[
         bool | None,

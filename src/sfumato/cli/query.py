@@ -26,7 +26,9 @@ def query(
     log: Annotated[
         Path | None, typer.Option("--log", help="The log of exact answers, where the plan names none.")
     ] = None,
-    new_log: Annotated[bool, typer.Option("--new-log", help="Begin the log: nothing was told before.")] = False,
+    new_log: Annotated[
+        bool, typer.Option("--new-log", help="Begin the log: no exact answer was given before.")
+    ] = False,
     ledger: Annotated[
         Path | None, typer.Option("--ledger", help="The ledger that it is paid from, where the plan names none.")
     ] = None,

@@ -34,7 +34,7 @@ def stream(
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more at the end of the file.")] = False,
     finish: Finish = None,
     after: After = 0,
-    status: Annotated[bool, typer.Option("--status", help="Only tell how far the stream is.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only show how far the stream is.")] = False,
     changes: Set = None,
     sign: Sign = None,
     as_json: Json = False,

@@ -54,7 +54,8 @@ def learn(
         typer.Option("--option", help="An option of the learner, such as max_depth=5; may be repeated."),
     ] = None,
     size: Annotated[
-        int | None, typer.Option("--size", help="How many pseudo-records are drawn; as many as the trees count.")
+        int | None,
+        typer.Option("--size", help="How many pseudo-records to draw; by default as many as the trees count."),
     ] = None,
     form: Annotated[
         str | None,

@@ -1,4 +1,4 @@
-"""k-anonymity: nobody is alone with his quasi-identifiers."""
+"""k-anonymity: nobody is alone with their quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sfumato.models.verdict import Verdict, one_class
 class KAnonymity:
     """Every class has at least ``k`` rows.
 
-    Claim: who knows all quasi-identifiers of a person in the table finds at least ``k`` rows that may be his.
+    Claim: who knows all quasi-identifiers of a person in the table finds at least ``k`` rows that may be theirs.
     Source: Samarati 2001; Sweeney 2002.
     Does not protect against: learning a sensitive value that all rows of a class share; knowledge beyond the
         quasi-identifiers; several releases of the same people.

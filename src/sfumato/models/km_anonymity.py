@@ -17,8 +17,8 @@ from sfumato.models.verdict import Verdict
 class KMAnonymity:
     """Every set of at most ``m`` items that a record has, at least ``k`` records have.
 
-    Claim: who knows at most ``m`` items of a person finds at least ``k`` records that may be hers. Where an item is
-        shown differently in different records this holds for labels that cover what he knows: the labels of one such
+    Claim: who knows at most ``m`` items of a person finds at least ``k`` records that may be theirs. Where an item is
+        shown differently in different records this holds for labels that cover what they know: the labels of one such
         record that cover it are at most ``m``, and ``k`` records have them.
     Cost: the number of sets of up to ``m`` items that records have.
     Source: Terrovitis, Mamoulis, Kalnis 2008.

@@ -184,7 +184,7 @@ class RecursiveLDiversity:
 class SimpleLDiversity:
     """In every class the most frequent value of ``column`` has at most the share 1 / ``l``.
 
-    Claim: nobody can be given a sensitive value with more than 1 / ``l`` confidence from his class.
+    Claim: nobody can be given a sensitive value with more than 1 / ``l`` confidence from their class.
     Source: Machanavajjhala et al. 2007 (frequency reading); Wong et al. 2006, (alpha, k) with alpha = 1 / l.
     Does not protect against: values that mean nearly the same; knowledge that rules values out.
     """

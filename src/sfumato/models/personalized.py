@@ -1,4 +1,4 @@
-"""Personalized privacy: everybody names the part of the sensitive taxonomy that must not be guessed of him."""
+"""Personalized privacy: everybody names the part of the sensitive taxonomy that must not be guessed of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_WISH = ("", "*")
 class PersonalizedPrivacy:
     """In every class where somebody guards a node, at most a share of ``p`` has a sensitive value below that node.
 
-    Claim: the chance that a person's class gives for his value to lie in the subtree that he guards is at most ``p``.
+    Claim: the chance that a person's class gives for a value in the subtree that they guard is at most ``p``.
     Source: Xiao and Tao 2006.
     Does not protect against: inferences about people who guard nothing; what guarding itself gives away.
 

@@ -17,7 +17,7 @@ from sfumato.models.verdict import Verdict, one_class, stands
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaPresence:
-    """For everybody in the population, the chance that he is in the table lies between ``low`` and ``high``.
+    """For everybody in the population, the chance to be in the table lies between ``low`` and ``high``.
 
     Claim: rows / population rows lies in [low, high] for every class. Population rows outside every class are known to
         be absent; where ``low`` is above 0 that is a breach which no class can be blamed for, so all classes fail.

@@ -39,7 +39,7 @@ _Measure = Callable[[Shares, Shares], Shares]
 class TCloseness:
     """In every class the distribution of ``column`` is at most ``t`` away from the reference.
 
-    Claim: finding a person's class changes what is known about his sensitive value by at most ``t``, in the chosen
+    Claim: finding a person's class changes what is known about their sensitive value by at most ``t``, in the chosen
         distance. Li et al. take the distribution of the original table as the reference; when rows were taken out, that
         of the released rows differs, and the verdict's note says which one was used.
     Source: Li, Li, Venkatasubramanian 2007.

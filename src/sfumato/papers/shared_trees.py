@@ -14,7 +14,7 @@ from sfumato.report.papers.paper_facts import Beside, Grid, Shown
 
 SHARING = ("BASIS", "PGEN", "BASEGEN", "BAGGING")
 NAMES: Mapping[str, str] = {"ATP": "ATP-PGEN", "LDM": "LDM-PGEN", "LDD": "LDD", "OPTI": "OPTI"}
-DATA = "UCI Adult (class: occupation), Nursery, Car and CMC; the data set Train of table 1 is not to be had."
+DATA = "UCI Adult (class: occupation), Nursery, Car and CMC; the data set Train of table 1 is not public."
 SINGLE, SEVERAL = 1, 10
 _SAME = 0.005
 """Averages that are nearer than this are taken for equal."""

@@ -80,8 +80,8 @@ def errors_page() -> str:
         [
             "# Errors",
             _NOTE,
-            "Every refusal is one message. It says what, where, what was found and what would do. On the command line "
-            "it goes to standard error, or with `--json` to standard output as `error` and `exit_code`.",
+            "Every refusal is one message. It says what, where, what was found and what would work. On the command "
+            "line it goes to standard error, or with `--json` to standard output as `error` and `exit_code`.",
             _block((errors.__doc__ or "").strip()),
             _table(("error", "when", "exit code"), rows),
             "What to do about the common ones stands in [troubleshooting](../guide/troubleshooting.md).",

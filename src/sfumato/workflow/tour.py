@@ -128,7 +128,7 @@ def _refuse_others(folder: Path) -> None:
 
 
 def _attacked(made: TableRelease, register: pl.DataFrame) -> Links:
-    """The adversary rewrites his register by what the released labels say, and joins."""
+    """The adversary rewrites the register by what the released labels say, and joins."""
     problem = made.prepared.problem
     reading = {}
     for name, hierarchy, number in zip(

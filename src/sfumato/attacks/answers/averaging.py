@@ -16,12 +16,12 @@ from sfumato.ground.errors import SfumatoError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Averaging:
-    """He gets noisy answers and wants the exact count; he asks the same question many times and takes the mean.
+    """Somebody gets noisy answers and wants the exact count: they ask the same question many times and take the mean.
 
     Noise of scale b with fresh draws shrinks to b * sqrt(2 / r) after r answers; about 8 b^2 answers are enough to
-    round to the right number two times in three, and 50 b^2 nearly always. It costs him r questions. A budget that all
-    answers share stops him: a trial that is not answered to its end could not be carried out. So does an interface that
-    answers the same question with the same noise.
+    round to the right number two times in three, and 50 b^2 nearly always. It takes r questions. A budget
+    that all answers share stops the attacker: a trial that is not answered to its end could not be carried out. So does
+    an interface that answers the same question with the same noise.
 
     The naive guesser asks once and rounds.
     Source: Dwork, McSherry, Nissim and Smith 2006 (why a budget is needed); Denning 1980.
@@ -31,9 +31,9 @@ class Averaging:
     threat: ClassVar[str] = "method"
 
     repetitions: int = 400
-    """How often he asks in a trial."""
+    """How often the attacker asks in a trial."""
     trials: int = 100
-    """How often he tries."""
+    """How often the attacker tries."""
 
     def __post_init__(self) -> None:
         at_least("repetitions", self.repetitions, 2)

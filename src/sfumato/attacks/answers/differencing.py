@@ -47,12 +47,12 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differencing:
-    """He may ask for counts, never for rows; he knows a person's quasi-identifiers and wants her sensitive value.
+    """Somebody who may ask for counts, never for rows, knows a person's quasi-identifiers and wants a sensitive value.
 
-    For each value he asks twice: how many have it, and how many of all others have it. The difference is 1 for her
-    value and 0 for every other. Both counts are about many people, so a rule that refuses small counts does not notice.
-    It costs him two questions for each value. Noise of the size of one person, or a budget that ends, stops him: a
-    question that is refused is a trial that could not be carried out.
+    For each value the attacker asks twice: how many have it, and how many of all others have it. The difference is 1
+    for their value and 0 for every other. Both counts are about many people, so a rule that refuses small counts does
+    not notice. It takes two questions for each value. Noise of the size of one person, or a budget that
+    ends, stops the attacker: a question that is refused is a trial that could not be carried out.
 
     Source: Denning, Denning and Schwartz 1979 (trackers); Dinur and Nissim 2003.
     """
@@ -74,7 +74,7 @@ class Differencing:
         chance: Chance,
         limit: Limit | None = None,
     ) -> Finding:
-        """Ask about people of a register whose columns, but for the sensitive one, are what he knows."""
+        """Ask about people of a register whose columns, but for the sensitive one, are what the attacker knows."""
         text("column", column)
         if column not in people.columns:
             raise unknown_column(column, people.columns, where="column")
@@ -111,7 +111,7 @@ class Differencing:
 def _differences(
     answer: Callable[[Counted], float], column: str, values: tuple[str, ...], person: Mapping[str, str]
 ) -> tuple[np.typing.NDArray[np.float64] | None, int]:
-    """For each value the count with her less the count without her; None where a question was refused."""
+    """For each value the count with them less the count without them; None where a question was refused."""
     found, asked = np.zeros(len(values)), 0
     for at, value in enumerate(values):
         for sign, left_out in ((1, {}), (-1, person)):

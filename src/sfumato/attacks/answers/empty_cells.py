@@ -19,15 +19,15 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyCells:
-    """He has a table of noisy counts and knows of everybody but one; he says that she is where a count is positive.
+    """Somebody has noisy counts and knows of everybody but one person: that one is where a count is positive.
 
     A table over many columns has far more cells than people, and noise makes about half of the empty ones positive. So
     most positive cells of a noisy table have nobody in them, and a positive count proves nothing. If the publisher
-    saved the noise on empty cells, a positive count proves that somebody is there. He looks at cells which have nobody
-    or one person, and bets on those that are positive. It costs him a look at the table.
+    saved the noise on empty cells, a positive count proves that somebody is there. The attacker looks at cells which
+    have nobody or one person, and bets on those that are positive. It takes a look at the table.
 
-    The naive guesser bets on any such cell. Under epsilon-differential privacy the odds of his bet rise by no more than
-    e^epsilon: that is the limit where an epsilon is declared.
+    The naive guesser bets on any such cell. Under epsilon-differential privacy the odds of the attacker's bet rise by
+    no more than e^epsilon: that is the limit where an epsilon is declared.
     Source: Mohammed, Chen, Fung, Yu 2011 (sparse tables); Cormode, Procopiuc, Srivastava, Tran 2012.
     """
 

@@ -1,9 +1,9 @@
 """A statistical audit of noise: how private a mechanism is at best, judged by its outputs alone.
 
-The auditor runs a mechanism many times on two neighbouring inputs. On some of the runs he learns to guess from an
-output which input it came from; on the others he counts how often he is right. If a mechanism is
-epsilon-differentially private, he is not right more than e^epsilon times as often as wrong. He knows nothing of how
-the mechanism is made: it is handed to him as a function. How small a violation he can find is said with the result.
+The auditor runs a mechanism many times on two neighbouring inputs. On some of the runs they learn to guess from an
+output which input it came from; on the others they count how often they are right. If a mechanism is
+epsilon-differentially private, they are not right more than e^epsilon times as often as wrong. They know nothing of how
+the mechanism is made: it is handed to them as a function. How small a violation they can find is said with the result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Guessing from an output which of two inputs it came from, and what right and wrong guesses prove.
 
 An epsilon-differentially private mechanism lets nobody guess right more than e^epsilon times as often as wrong, also
-where he keeps silent about some outputs. So right guesses bounded from below and wrong ones from above bound epsilon.
+where the auditor keeps silent about some outputs. So right guesses bounded from below and wrong ones from above bound
+epsilon.
 """
 
 from __future__ import annotations

@@ -20,11 +20,12 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownPlaintext:
-    """He has a column whose numbers were replaced by others in the same order, and knows a few people's numbers.
+    """Somebody has a column whose numbers were replaced by others in the same order, and knows a few of the numbers.
 
     Graded grouping maps each category to an interval in a straight line. Two known pairs of a category give its line
-    away, and everything between two known pairs lies between their numbers. He draws lines between the pairs that he
-    knows, and goes on with the first and the last line beyond them. It costs him a few acquaintances in the table.
+    away, and everything between two known pairs lies between their numbers. The attacker draws lines between the pairs
+    that the attacker knows, and goes on with the first and the last line beyond them. It takes a few
+    acquaintances in the table.
 
     The naive guesser knows the same few people, and says for everybody else the number that lies within the tolerance
     of most of them.
@@ -35,7 +36,7 @@ class KnownPlaintext:
     threat: ClassVar[str] = "attribute disclosure"
 
     known: int = 5
-    """How many people's numbers he knows."""
+    """How many people's numbers the attacker knows."""
     tolerance: float = 0.02
     """A number is recovered within this share of the column's range."""
     trials: int = 2000
@@ -47,7 +48,7 @@ class KnownPlaintext:
         at_least("trials", self.trials, 1)
 
     def fits(self, subject: PseudonymizedColumn) -> str:
-        """It needs codes of more people than he knows."""
+        """It needs codes of more people than the attacker knows."""
         if not subject.codes:
             return "aliases keep no order"
         return "" if len(subject.true) > self.known else f"{len(subject.true)} values are too few"
@@ -97,10 +98,10 @@ def interpolated(pseudonyms: Reals, numbers: Reals, wanted: Reals) -> Reals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frequencies:
-    """He has a column whose values have aliases, each value always the same one, and knows how frequent values are.
+    """Somebody has a column whose values have aliases, always the same ones, and knows how frequent values are.
 
-    A mapping table hides names, not counts. He sorts aliases and values by frequency and matches them rank by rank: the
-    most frequent alias is the most frequent value. Aliases of people whom he knows he reads off first. It costs him a
+    A mapping table hides names, not counts. The attacker sorts aliases and values by frequency and matches them rank by
+    rank: the most frequent alias is the most frequent value. Aliases of known people are read off first. It takes a
     published statistic. The naive guesser knows the statistic too, and always says its most frequent value.
 
     Source: document 002, section 3.2 (mapping tables, what is attacked); Naveed, Kamara, Wright 2015.
@@ -110,7 +111,7 @@ class Frequencies:
     threat: ClassVar[str] = "attribute disclosure"
 
     known: int = 0
-    """How many people's values he knows."""
+    """How many people's values the attacker knows."""
     trials: int = 2000
     """At most so many people."""
 
@@ -119,7 +120,7 @@ class Frequencies:
         at_least("trials", self.trials, 1)
 
     def fits(self, subject: PseudonymizedColumn) -> str:
-        """It needs aliases of more people than he knows."""
+        """It needs aliases of more people than the attacker knows."""
         if subject.codes:
             return "codes keep order, and fall to known people"
         return "" if len(subject.true) > self.known else f"{len(subject.true)} values are too few"

@@ -19,15 +19,16 @@ Method = Literal["pca", "spectral", "bayes"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spectral:
-    """He has a table of numbers with noise added to every cell, and knows how large the noise is; he wants the numbers.
+    """Somebody has numbers with noise added to every cell, knows how large the noise is, and wants the numbers.
 
-    Columns that go together lie near a plane; independent noise does not. He takes the covariance of what he sees,
-    subtracts that of the noise, and keeps the directions in which the data is stronger than the noise (pca), or those
-    that no noise of this size could make by itself (spectral), or weighs all directions by their strength (bayes). What
-    he drops is mostly noise. It costs him one decomposition of a small matrix.
+    Columns that go together lie near a plane; independent noise does not. The attacker takes the covariance of what the
+    attacker sees, subtracts that of the noise, and keeps the directions in which the data is stronger than the noise
+    (pca), or those that no noise of this size could make by itself (spectral), or weighs all directions by their
+    strength (bayes). What the attacker drops is mostly noise. It takes one decomposition of a small
+    matrix.
 
-    The naive guesser knows the noise too, but looks at one column at a time: he takes the better of the cell itself,
-    the column's mean, and the point between them that noise of this size suggests.
+    The naive guesser knows the noise too, but looks at one column at a time, and takes the better of the cell
+    itself, the column's mean, and the point between them that noise of this size suggests.
     Source: Kargupta, Datta, Wang and Sivakumar 2003 (spectral); Huang, Du and Chen 2005 (pca, bayes).
     """
 
@@ -35,7 +36,7 @@ class Spectral:
     threat: ClassVar[str] = "attribute disclosure"
 
     method: Method = "bayes"
-    """How he separates data and noise."""
+    """How the attacker separates data and noise."""
     tolerance: float = 0.1
     """A cell is recovered within this share of its column's range."""
     trials: int = 2000

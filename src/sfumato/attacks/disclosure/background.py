@@ -25,14 +25,14 @@ FACTS = 3
 class Background:
     """Somebody knows a person's quasi-identifiers, and m values of the sensitive column that they do not have.
 
-    A Japanese patient seldom has a heart disease; a neighbour was seen at work and has no flu. He keeps the rows that
-    fit, strikes out the values that she cannot have, and names the most frequent one that is left. If the fitting rows
-    have m + 1 different values, m facts can lay the last one bare. It costs him one pass over the release, and the
-    facts. The guesser has the same facts, and strikes them out of the public shares of the values.
+    A Japanese patient seldom has a heart disease; a neighbour was seen at work and has no flu. The attacker keeps the
+    rows that fit, strikes out the values that they cannot have, and names the most frequent one that is left. If the
+    fitting rows have m + 1 different values, m facts can lay the last one bare. It takes one pass over the
+    release, and the facts. The guesser has the same facts, and strikes them out of the public shares of the values.
 
     The facts are drawn from the other values of the rows that fit: at random, or in the worst case the most frequent
-    ones. Figures: rate_0 to rate_3, how often he is right with so many facts; surely_known, the share of people of whom
-        one value is left. Where fewer other values are there, he knows all of them.
+    ones. Figures: rate_0 to rate_3, how often the attacker is right with so many facts; surely_known, the share of
+        people of whom one value is left. Where fewer other values are there, the attacker knows all of them.
     Source: Machanavajjhala et al. 2006, l-diversity; Martin et al. 2007, Worst-case background knowledge.
     """
 
@@ -40,7 +40,7 @@ class Background:
     threat: ClassVar[str] = "attribute disclosure"
 
     m: int = 1
-    """How many values he knows that they do not have."""
+    """How many values the attacker knows that they do not have."""
     choice: str = "random"
     """Which ones: "random", or "worst", the most frequent of the others."""
     column: str | None = None
@@ -111,7 +111,7 @@ class _Facts:
     rank: Ints
 
     def hits(self, m: int) -> tuple[Reals, Reals]:
-        """How likely each person's value is named after m facts, and how sure he is."""
+        """How likely each person's value is named after m facts, and how sure the attacker is."""
         posterior = self.posterior
         return _best(self.person, posterior.weight[self.entry], posterior.code[self.entry], self.rank >= m, self.truth)
 
@@ -127,7 +127,7 @@ class _Facts:
 
 
 def _entries(posterior: Posterior) -> tuple[Ints, Ints]:
-    """All pairs of a person and an entry of her view."""
+    """All pairs of a person and an entry of their view."""
     seen = np.flatnonzero(posterior.view >= 0)
     place, entry = spread(posterior.starts, posterior.view[seen])
     return seen[place], entry

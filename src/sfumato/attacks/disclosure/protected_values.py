@@ -27,19 +27,21 @@ PEOPLE = 20_000
 class ProtectedValues:
     """Somebody knows some quasi-identifiers of people, and wants to know who has a value that a claim protects.
 
-    He keeps the rows that fit and sees how frequent the protected values are among them. He does not guess for
-    everybody: he bets on people for whom it is most frequent. LKC-privacy says how surely somebody with L columns can
-    be right, a template of confidence bounding somebody with its columns, (alpha, k)-anonymity with named values
-    somebody with all columns. So he is made for the claims: with L columns, the worst choice or a random one for each
-    person, and with the values that the claim names. The guesser bets on the same value for anybody.
+    The attacker keeps the rows that fit and sees how frequent the protected values are among them. The attacker does
+    not guess for everybody: the attacker bets on people for whom it is most frequent. LKC-privacy says how surely
+    somebody with L columns can be right, a template of confidence bounding somebody with its columns, (alpha,
+    k)-anonymity with named values somebody with all columns. So the attacker is made for the claims: with L columns,
+    the worst choice or a random one for each person, and with the values that the claim names. The guesser bets on the
+    same value for anybody.
 
-    A trial is a bet: a person, the columns that are known of her, and the value. Where some rows that fit are surer
-    than the claim allows, he bets on everybody whom these rows fit; otherwise on everybody whom the surest rows fit.
-    Whoever fits the same rows is bet on together, so that bets on an honest release are right as often as the rows say.
+    A trial is a bet: a person, the columns that are known of them, and the value. Where some rows that fit are surer
+    than the claim allows, the attacker bets on everybody whom these rows fit; otherwise on everybody whom the surest
+    rows fit. Whoever fits the same rows is bet on together, so that bets on an honest release are right as often as the
+    rows say.
 
-    Figures: confidence, the share of the value among the rows that fit, on average over his bets; confidence_worst, the
-        largest share in any group of rows with equal labels, for any choice of columns that he tries, counted from
-        the release.
+    Figures: confidence, the share of the value among the rows that fit, on average over the attacker's bets;
+        confidence_worst, the largest share in any group of rows with equal labels, for any choice of columns that the
+        attacker tries, counted from the release.
     Needs: a claim that says how surely nobody infers some values, or any value by few columns.
     Cost: a grouping of the release for each choice of columns, at most 64.
     Source: Mohammed, Fung, Hung and Lee 2009; Wang, Fung and Yu 2007; 003 chapter 3.
@@ -49,13 +51,13 @@ class ProtectedValues:
     threat: ClassVar[str] = "attribute disclosure"
 
     l: int | None = None
-    """How many quasi-identifiers he knows; None: all."""
+    """How many quasi-identifiers the attacker knows; None: all."""
     choice: str = "worst"
     """Which ones: "random", or "worst"."""
     quasi: tuple[str, ...] = ()
-    """The quasi-identifiers that he knows, instead of a number."""
+    """The quasi-identifiers that the attacker knows, instead of a number."""
     values: tuple[str, ...] = ()
-    """The values that he bets on; all where none is named."""
+    """The values that the attacker bets on; all where none is named."""
     column: str | None = None
     """The sensitive column; the first one where none is named."""
     trials: int = 2000
@@ -145,7 +147,7 @@ class ProtectedValues:
         return f"{self.l} quasi-identifiers of a person ({self.choice} ones)"
 
     def _known(self, count: Counted, people: pl.DataFrame, chance: Chance) -> Iterator[tuple[tuple[int, ...], Mask]]:
-        """The choices of columns that he tries, and who is looked up by each."""
+        """The choices of columns that the attacker tries, and who is looked up by each."""
         every = np.ones(people.height, np.bool_)
         columns = list(count.subject.quasi)
         if self.quasi or self.l is None or self.l >= len(columns):
@@ -168,7 +170,7 @@ def _protects(one: Promise, columns: int) -> bool:
 
 
 def _bets(count: Counted, people: pl.DataFrame, known: tuple[int, ...], watched: Mask) -> Reals:
-    """By person: the share of the likeliest watched value, whether it is hers, and its share in the whole release."""
+    """By person: the share of the likeliest watched value, whether it is theirs, and its share in the whole release."""
     posterior = count.posterior(people, known)
     share = np.where(watched[posterior.code], posterior.share, 0.0)
     sure, best = posterior.highest(share)

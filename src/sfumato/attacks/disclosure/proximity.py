@@ -25,11 +25,11 @@ from sfumato.ground.chance import Chance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proximity:
-    """Somebody knows a person's quasi-identifiers and wants to know her income, about.
+    """Somebody knows a person's quasi-identifiers and wants to know their income, about.
 
-    He keeps the rows that fit, lays an interval of a fixed short width over their values so that it holds as many of
-    them as it can, and says that her value is in it. It costs him one pass over the release. The guesser lays the
-    interval over the values of the whole release. Values that are no numbers are in no interval.
+    The attacker keeps the rows that fit, lays an interval of a fixed short width over their values so that it holds as
+    many of them as it can, and says that their value is in it. It takes one pass over the release. The
+    guesser lays the interval over the values of the whole release. Values that are no numbers are in no interval.
 
     Figures: surely_known, the share of people all of whose fitting rows lie in one interval; diverse_and_known, of whom
         this holds although the rows have two values or more; confidence, the average share of rows in the interval;
@@ -136,7 +136,7 @@ class _Line:
         return low, most / posterior.rows if views else most
 
     def inside(self, posterior: Posterior, low: Reals, own: pl.Series) -> Reals:
-        """1 for each person whose own value lies in the interval of her view."""
+        """1 for each person whose own value lies in the interval of their view."""
         begin = np.where(posterior.view >= 0, low[posterior.view] if len(low) else np.nan, np.nan)
         number = _numbers(own)
         return ((number >= begin) & (number <= begin + self.width * (2 - SLACK))).astype(np.float64)
@@ -150,17 +150,18 @@ def _numbers(texts: pl.Series) -> Reals:
 class Divergence:
     """Somebody knows a person's quasi-identifiers, and believes what half of the fitting rows say.
 
-    She has gastritis, and shares her class with a patient who has stomach cancer: he links her with cancer, with a
-    confidence of one half. His guess is wrong, and the harm is hers. A trial works if some value that is far from her
-    own has a confidence of the threshold or more. Far means another branch right below the top of the public tree, or
-    any other value where there is no tree. It costs him one pass over the release. The guesser believes the same of the
-    shares in the whole release. A table published as it is has few such breaches: they come from grouping people.
-    There is no control run: a wrong belief about somebody who is not there is a fault of the release all the same.
+    A person with gastritis shares a class with a patient who has stomach cancer: the attacker links them with cancer,
+    with a confidence of one half. The guess is wrong, and the harm is theirs. A trial works if some value that is far
+    from their own has a confidence of the threshold or more. Far means another branch right below the top of the public
+    tree, or any other value where there is no tree. It takes one pass over the release. The guesser
+    believes the same of the shares in the whole release. A table published as it is has few such breaches: they come
+    from grouping people. There is no control run: a wrong belief about somebody who is not there is a fault of the
+    release all the same.
 
-    Where the release claims divergence bounding he believes from the claim's confidence on, far is what the claim says
-    is far, and the limit is 0. That claim is about classes: people whom rows of several classes fit are trials that
-    could not be carried out. Where people have several rows the claim counts people and he counts rows: then he is not
-    made for the claim.
+    Where the release claims divergence bounding the attacker believes from the claim's confidence on, far is what the
+    claim says is far, and the limit is 0. That claim is about classes: people whom rows of several classes fit are
+    trials that could not be carried out. Where people have several rows the claim counts people and the attacker counts
+    rows: then the attacker is not made for the claim.
 
     Figures: confidence_far, the average confidence in the surest far value; right, the share of people who are linked
         with their own value as surely.
@@ -177,7 +178,7 @@ class Divergence:
     trials: int = 2000
     """At most so many people are attacked."""
     claimed: Promise | None = None
-    """The claim that he is made for; its confidence is the threshold."""
+    """The claim that the attacker is made for; its confidence is the threshold."""
 
     def __post_init__(self) -> None:
         """Refuse nonsense."""

@@ -20,15 +20,15 @@ from sfumato.ground.chance import Chance
 class Skewness:
     """Somebody knows a person's quasi-identifiers, and how frequent each sensitive value is among all people.
 
-    One in a hundred has HIV; among the rows that fit her it is every second. He does not know, and has learned much all
-    the same. He keeps the rows that fit, looks for values whose share there is at least twice their share in the whole
-    release, and names the most frequent one of these; where there is none he says nothing, and the trial did not work.
-    It costs him one pass over the release. The guesser says the same value of anybody: he is right as often as the
-    value is frequent.
+    One in a hundred has HIV; among the rows that fit them it is every second. The attacker does not know, and has
+    learned much all the same. The attacker keeps the rows that fit, looks for values whose share there is at least
+    twice their share in the whole release, and names the most frequent one of these; where there is none the attacker
+    says nothing, and the trial did not work. It takes one pass over the release. The guesser says the same
+    value of anybody, and is right as often as the value is frequent.
 
     Figures: ratio_worst and ratio_mean, by how much the share of a value rises at most, over all people and on average
-        over people; moved, the share of people of whom he says something; distance, the average of half the sum of the
-        differences between shares (the variational distance of t-closeness).
+        over people; moved, the share of people of whom the attacker says something; distance, the average of half the
+        sum of the differences between shares (the variational distance of t-closeness).
     Source: Li, Li and Venkatasubramanian 2007, t-closeness; Aggarwal 2015, section 20.3.3.
     """
 
@@ -36,7 +36,7 @@ class Skewness:
     threat: ClassVar[str] = "attribute disclosure"
 
     factor: float = 2.0
-    """From this ratio of shares on he speaks."""
+    """From this ratio of shares on the attacker speaks."""
     column: str | None = None
     """The sensitive column; the first one where none is named."""
     trials: int = 2000
@@ -114,10 +114,10 @@ def _distance(posterior: Posterior) -> Reals:
 class Similarity:
     """Somebody knows a person's quasi-identifiers, and which sensitive values mean much the same.
 
-    Three fitting rows say gastritis, gastric ulcer and stomach cancer: three values, and yet he knows that she has a
-    disease of the stomach. He reads the public tree over the values, replaces each value by the node above it, and
-    names the node that most of the fitting rows lie under. It costs him one pass over the release. The guesser names
-    the most frequent node of the whole release.
+    Three fitting rows say gastritis, gastric ulcer and stomach cancer: three values, and yet the attacker knows that
+    they have a disease of the stomach. The attacker reads the public tree over the values, replaces each value by the
+    node above it, and names the node that most of the fitting rows lie under. It takes one pass over the
+    release. The guesser names the most frequent node of the whole release.
 
     Figures: surely_known, the share of people whose fitting rows all lie under one node; diverse_and_known, of whom
         this holds although the rows have two values or more; confidence, the average share of the named node.

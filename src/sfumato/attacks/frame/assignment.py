@@ -1,8 +1,8 @@
 """Which released rows may be whose, for a whole register at once, and what they say.
 
-The adversary holds a register: people with their quasi-identifiers. For each of them he looks up the classes whose
-labels cover all of her values, and reads off which sensitive values are there and how often. Where the sensitive column
-is published apart, a row tells its group, and the group tells the values.
+The adversary holds a register: people with their quasi-identifiers. For each of them the attacker looks up the classes
+whose labels cover all of their values, and reads off which sensitive values are there and how often. Where the
+sensitive column is published apart, a row tells its group, and the group tells the values.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def shown(subject: Subject, column: str) -> Shown:
 
 
 def likely(subject: Subject, found: Shown, people: pl.DataFrame) -> Reals:
-    """For each person the share of each value among the rows that fit her; nothing but zeros where none fits."""
+    """For each person the share of each value among the rows that fit them; nothing but zeros where none fits."""
     if subject.groups is None:
         return pooled(subject, found.counts.astype(np.float64), people)
     return pooled(subject, by_label(subject, found.unit, found.shares), people)
@@ -104,7 +104,7 @@ def by_label(subject: Subject, unit: Ints, by_unit: Reals) -> Reals:
 
 
 def fitting_pairs(subject: Subject, people: pl.DataFrame) -> tuple[Ints, Ints]:
-    """All pairs of a person and a class that fits her, ordered by person.
+    """All pairs of a person and a class that fits them, ordered by person.
 
     Cost: people with equal values are looked up once; columns are taken one after the other, and only beginnings of
     classes that still fit are followed.

@@ -1,7 +1,8 @@
-"""What the rows that fit a person say about her.
+"""What the rows that fit a person say about them.
 
-A release is counted once; then people are looked up together, each by some of her quasi-identifiers, and the sensitive
-values of the rows that fit are added up. Nothing is ever laid out as people times rows or classes times values.
+A release is counted once; then people are looked up together, each by some of their quasi-identifiers, and the
+sensitive values of the rows that fit are added up. Nothing is ever laid out as people times rows or classes times
+values.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Posterior:
         return best, np.asarray(score >= best[self.of_entry] * SLACK)
 
     def entry(self, truth: Ints) -> Ints:
-        """The entry of each person's own value in her view; -1 where there is none."""
+        """The entry of each person's own value in their view; -1 where there is none."""
         width = len(self.values) + 1
         keys, wanted = self.of_entry * width + self.code, self.view * width + truth
         at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
@@ -75,7 +76,7 @@ class Posterior:
         return np.where(hit, at, -1)
 
     def hits(self, guessed: Mask, truth: Ints) -> Reals:
-        """How likely each person's value is named, if one of the guessed entries of her view is named at random."""
+        """How likely each person's value is named, if one of the guessed entries of their view is named at random."""
         many = np.add.reduceat(guessed.astype(np.int64), self.starts[:-1]) if len(self.starts) > 1 else np.zeros(0)
         at = self.entry(truth)
         right = (at >= 0) & (guessed[at] if len(guessed) else False)

@@ -142,7 +142,7 @@ class Finding:
     knows: str
     """What the adversary has, as the rest of a sentence that begins with "somebody who knows"."""
     does: str
-    """What he achieves when he succeeds, as the rest of a sentence that begins with "can"."""
+    """What the attacker achieves, as the rest of a sentence that begins with "can"."""
     rate: Rate
     """The target run."""
     naive: Rate

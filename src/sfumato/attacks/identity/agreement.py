@@ -106,7 +106,7 @@ def learn(comparison: Comparison, lines: Ints, *, rounds: int = 30) -> Learned:
     """Estimate m and u by expectation and maximization, from all pairs of some lines and all rows.
 
     How: pairs are counted by line and pattern of levels. In turn every pair is given the probability that it is one
-        person, among all rows of the line and the case that she has none, and m, u and the share of lines that have a
+        person, among all rows of the line and the case that they have none, and m, u and the share of lines that have a
         row are counted anew with these probabilities.
     Source: Fellegi and Sunter 1969; Winkler 1988; Dempster, Laird and Rubin 1977. That a line has at most one row is
         used as in Larsen and Rubin 2001.
@@ -135,7 +135,7 @@ def learn(comparison: Comparison, lines: Ints, *, rounds: int = 30) -> Learned:
 
 
 def _agreeing(m: Floats, u: Floats) -> Floats:
-    """Shares of levels for the same person; she agrees in most cells, and no less often than somebody else does.
+    """Shares of levels for the same person; they agree in most cells, and no less often than somebody else does.
 
     Without that the two kinds of pairs can change places where nearly all pairs agree, as coarse labels do.
     """

@@ -44,12 +44,12 @@ class Links:
 class FellegiSunter:
     """Somebody holds a register with names, of people who are in the release; some of its cells are missing or wrong.
 
-    He wants to know whose row is whose. Joining on all columns finds only people without an error. So he compares every
-    line with every row, column by column, learns how often columns agree for the same person and for others, and
-    links first the pairs for which most speaks; a row is given to one line only. It costs him lines times rows
-    comparisons, or fewer where he looks only at rows that agree in a selective column. Where nothing speaks for any row
-    the line stays alone: a failed trial. Without the release he can only pick a row: once in as many as there are. Who
-    is not in the release has no row, so nothing is right in the control run.
+    The attacker wants to know whose row is whose. Joining on all columns finds only people without an error. So the
+    attacker compares every line with every row, column by column, learns how often columns agree for the same person
+    and for others, and links first the pairs for which most speaks; a row is given to one line only. It takes lines
+    times rows comparisons, or fewer where the attacker looks only at rows that agree in a selective column. Where
+    nothing speaks for any row the line stays alone: a failed trial. Without the release the attacker can only pick a
+    row: once in as many as there are. Who is not in the release has no row, so nothing is right in the control run.
 
     The register is made from the people, with errors in a share of the cells, or handed in (``against``).
 
@@ -114,8 +114,8 @@ class FellegiSunter:
     ) -> Finding:
         """Link a register whose lines are these people, as only the experimenter knows.
 
-        A line counts as right with the chance that the row is hers: 0 where the class does not fit what is true of her,
-        otherwise one over all rows that fit.
+        A line counts as right with the chance that the row is theirs: 0 where the class does not fit what is true of
+        them, otherwise one over all rows that fit.
         """
         links = self.link(subject, register, chance)
         linked = links.classes >= 0
@@ -196,7 +196,7 @@ def _greedy(
 
 
 def _covered(subject: Subject, people: pl.DataFrame, classes: Ints) -> Mask:
-    """Whether the class of each person covers what is true of her."""
+    """Whether the class of each person covers what is true of them."""
     labels, _, _ = subject.classes
     found = np.ones(people.height, np.bool_)
     for column, codes in enumerate(subject.coded(people)):

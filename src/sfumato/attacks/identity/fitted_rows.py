@@ -15,7 +15,7 @@ _WHOLE = 2.0**53
 
 
 def fitting_rows(subject: Subject, people: pl.DataFrame) -> Ints:
-    """For each person, how many released rows fit all her quasi-identifiers."""
+    """For each person, how many released rows fit all their quasi-identifiers."""
     labels, sizes, _ = subject.classes
     return _weights(subject.coded(people), labels, sizes, [table.T for table in _readable(subject)])
 
@@ -27,7 +27,7 @@ def fitting_people(subject: Subject, labels: Codes, people: pl.DataFrame) -> Int
 
 
 def fitting_whole_rows(subject: Subject, people: pl.DataFrame) -> Ints:
-    """For each person, how many released rows fit her quasi-identifiers and show her own values in all other columns.
+    """For each person, how many released rows fit their quasi-identifiers and show their values in all other columns.
 
     A number is the same however it is spelled: 5, 05 and 5.0. Cost: one join on the other columns, then a search among
     the classes of the rows that show the same values.

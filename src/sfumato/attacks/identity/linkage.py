@@ -1,9 +1,9 @@
 """Linking a table to a register that carries names.
 
-The adversary holds a public register (a voter roll) with names and some of the columns that the table has too. He
-joins the two on these columns. Where a person fits exactly one row, and nobody else fits that row, he has re-identified
-it and reads off what the row says. On a generalized table he first rewrites his register: a label such as ``0213*`` or
-``[20-30)`` tells everybody which values it covers.
+The adversary holds a public register (a voter roll) with names and some of the columns that the table has too. The
+attacker joins the two on these columns. Where a person fits exactly one row, and nobody else fits that row, the
+attacker has re-identified it and reads off what the row says. On a generalized table the attacker first rewrites the
+register: a label such as ``0213*`` or ``[20-30)`` tells everybody which values it covers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Links:
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """The chance that a row picked for a person is hers, if all who fit are equally likely; 0 where none fits."""
+        """The chance that a row picked for a person is theirs, if all who fit are equally likely; 0 where none fits."""
         largest = np.maximum(np.maximum(self.candidates, self.rivals), 1)
         return np.where(self.candidates > 0, 1.0 / largest, 0.0)
 

@@ -1,4 +1,4 @@
-"""An adversary who knows few things about a person: L of her quasi-identifiers."""
+"""An adversary who knows few things about a person: L of their quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ MOST = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LkcAdversary:
-    """Somebody knows L facts about a person: her values in L quasi-identifiers, and that she is in the release.
+    """Somebody knows L facts about a person: their values in L quasi-identifiers, and that they are in the release.
 
-    Nobody knows everything about everybody. He keeps the rows that fit the facts and picks one: he is right with
-    probability 1 / rows that fit. Besides he reads off how frequent each sensitive value is among them. It costs him
-    one pass over the release. The facts are random ones, other ones for each person; or the worst ones, those that
-    leave the fewest rows, if he is lucky enough to know just these; the confidence is then the largest over all
-    choices. The guesser picks any row.
+    Nobody knows everything about everybody. The attacker keeps the rows that fit the facts and picks one: the attacker
+    is right with probability 1 / rows that fit. Besides the attacker reads off how frequent each sensitive value is
+    among them. It takes one pass over the release. The facts are random ones, other ones for each person;
+    or the worst ones, those that leave the fewest rows, if the attacker is lucky enough to know just these; the
+    confidence is then the largest over all choices. The guesser picks any row.
 
     Figures: confidence and confidence_worst, the share of the most frequent watched value among the fitting rows, on
         average and at most; told, how often the most frequent value is the person's own; told_naive, the same for a
         guesser; rows_fewest and rows_mean, how many rows fit; below_2, the share of people whom one row fits.
-    Needs: a release that tells the truth, with her in it; rows that fit somebody who was left out are other people's,
-        and her chance is then too high. For "worst", all choices of L columns are tried if there are 64 at most, and
+    Needs: a release that tells the truth, with them in it; rows that fit somebody who was left out are other people's,
+        and their chance is then too high. For "worst", all choices of L columns are tried if there are 64 at most, and
         otherwise those of the columns that, each alone, leave the fewest rows. For "random", at most 64 choices are
         drawn, and people share them.
     Cost: a grouping of the release for each choice of columns.
@@ -47,7 +47,7 @@ class LkcAdversary:
     threat: ClassVar[str] = "re-identification"
 
     l: int = 2
-    """How many quasi-identifiers he knows; all where there are fewer."""
+    """How many quasi-identifiers the attacker knows; all where there are fewer."""
     choice: str = "random"
     """Which ones: "random", or "worst"."""
     values: tuple[str, ...] = ()
@@ -108,14 +108,14 @@ class LkcAdversary:
         )
 
     def _outsiders(self, count: Counted, chance: Chance) -> Rate | None:
-        """Whatever row is picked for somebody who is not there, it is not hers."""
+        """Whatever row is picked for somebody who is not there, it is not theirs."""
         if count.subject.control is None:
             return None
         rows = self._known(count, count.subject.some(self.trials, chance, control=True), chance)[0]
         return Rate(hits=0.0, trials=len(rows), failed=int((rows == 0).sum()))
 
     def _known(self, count: Counted, people: pl.DataFrame, chance: Chance) -> Reals:
-        """By person: how many rows fit, the largest share of a watched value, and whether her own value is named."""
+        """By person: how many rows fit, the largest share of a watched value, and whether their own value is named."""
         known, coded = min(self.l, len(count.subject.quasi)), count.subject.coded(people)
         found = np.zeros((3, people.height))
         if self.choice == "worst":

@@ -20,12 +20,14 @@ from sfumato.ground.errors import ParameterError, listed
 class NearestRecord:
     """Somebody knows all quasi-identifiers of a person, and that they are in the release, perhaps with other values.
 
-    He wants her row. Values were exchanged, so her own may fit nowhere: he takes the row that is nearest to what he
-    knows, one at random where several are. It costs him one search for each person. The guesser takes any row. He is
-    right if the row was made from hers, whatever of it was exchanged; what he then reads may be somebody else's.
+    The attacker wants this person's row. Values were exchanged, so their own may fit nowhere: the attacker takes the
+    row that is nearest to what the attacker knows, one at random where several are. It takes one search for each
+    person. The guesser takes any row. The attacker is right if the row was made from theirs, whatever of it was
+    exchanged; what the attacker then reads may be somebody else's.
 
-    Figures: told_right, how often a sensitive value of the row that he takes is her own, on average over these columns;
-        told_right_blind, the same of any row. Whoever finds the row and reads a value that was exchanged is wrong.
+    Figures: told_right, how often a sensitive value of the row that the attacker takes is their own, on average over
+        these columns; told_right_blind, the same of any row. Whoever finds the row and reads a value that was exchanged
+        is wrong.
     Needs: to know whose row is whose; only whoever made the release does.
     Cost: a search among the released combinations for each person.
     Source: the distance-based record linkage of Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001, Disclosure

@@ -20,18 +20,19 @@ from sfumato.ground.errors import listed
 class Linkage:
     """Somebody knows all quasi-identifiers of a person, and that they are in the release.
 
-    He wants her row. He reads the labels, keeps the rows that fit what he knows, and picks one of them at random: he is
-    right with probability 1 / rows that fit. It costs him one pass over the release. This is the prosecutor; without
-    the release he picks any row, and is right once in as many times as there are rows. Where no row fits, the attack
-    could not be carried out. A person of the control file has no row: whatever is picked for her is wrong.
+    The attacker wants this person's row, reads the labels, keeps the rows that fit what the attacker knows, and
+    picks one of them at random: the attacker is right with probability 1 / rows that fit. It takes one
+    pass over the release. This is the prosecutor; without the release the attacker picks any row, and is right once in
+    as many times as there are rows. Where no row fits, the attack could not be carried out. A person of the control
+    file has no row: whatever is picked for them is wrong.
 
-    ``about = "all"`` gives him everything that is published about her: her quasi-identifiers and her own values in
-    every other column. No model of quasi-identifiers promises anything about him. What he finds shows how much the
-    columns that are published unchanged single out.
+    ``about = "all"`` gives the attacker everything that is published about them: their quasi-identifiers and their own
+    values in every other column. No model of quasi-identifiers promises anything against that. What the attacker
+    finds shows how much the columns that are published unchanged single out.
 
     With a control file two more adversaries are counted among the figures. The journalist does not know who is in the
-    release: he starts from a row and picks one of the people of the whole population that fit it. The marketer does
-    this for all rows, and counts how many he gets right.
+    release: the attacker starts from a row and picks one of the people of the whole population that fit it. The
+    marketer does this for all rows, and counts how many are right.
 
     Needs: a release that tells the truth about the people in it. On a synthetic or perturbed table a row that fits is
         nobody's row, and the figure is the chance of a match, not of a re-identification.
@@ -48,7 +49,7 @@ class Linkage:
     threshold: float = 0.2
     """A person whose chance is above this counts as at risk."""
     about: str = "quasi"
-    """What he knows: the quasi-identifiers, or ``all`` published columns."""
+    """What the attacker knows: the quasi-identifiers, or ``all`` published columns."""
 
     def __post_init__(self) -> None:
         """Refuse nonsense."""
@@ -86,7 +87,7 @@ class Linkage:
         )
 
     def whole(self, subject: Subject) -> bool:
-        """Whether he knows more than the quasi-identifiers."""
+        """Whether the attacker knows more than the quasi-identifiers."""
         return self.about == "all" and bool(subject.beside)
 
     def _known(self, subject: Subject) -> str:
@@ -114,8 +115,8 @@ class Linkage:
 def journalist(subject: Subject, chance: Chance, *, most: int, threshold: float) -> dict[str, float]:
     """The figures of somebody who knows the population, people and control together; none without a control file.
 
-    He picks a row, and one of the N people of the population that fit it: 1/N. Figures: the largest, the share of rows
-    above the threshold, and the average, which is the marketer's share of right matches.
+    The attacker picks a row, and one of the N people of the population that fit it: 1/N. Figures: the largest, the
+    share of rows above the threshold, and the average, which is the marketer's share of right matches.
     """
     if subject.control is None or not subject.release.height:
         return {}

@@ -1,9 +1,9 @@
 """Re-identification risk of a table as it stands.
 
-Three adversaries (El Emam and Dankar 2008). The prosecutor knows that his target is in the table and picks a row of
-the class that fits: he is right with probability 1 / class size. The journalist does not know who is in the table and
-needs the population behind it: 1 / population class size. The marketer wants as many people as possible: the average
-over all rows.
+Three adversaries (El Emam and Dankar 2008). The prosecutor knows that the target is in the table and picks a row of
+the class that fits: right with probability 1 / class size. The journalist does not know who is in the
+table and needs the population behind it: 1 / population class size. The marketer wants as many people as possible: the
+average over all rows.
 """
 
 from __future__ import annotations

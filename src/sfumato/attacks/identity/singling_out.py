@@ -25,17 +25,17 @@ _TOGETHER = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinglingOut:
-    """Somebody wants to isolate a person: to say something that is true of her and of nobody else.
+    """Somebody wants to isolate a person: to say something that is true of them and of nobody else.
 
-    He has the release and nothing more. Statements are about all published columns; ``about = "quasi"`` keeps them to
-    the quasi-identifiers, which is what models of groups speak of. He looks for statements that fit exactly one
-    released row, and bets that they fit exactly one person. Univariate: a value that occurs once, the smallest and the
-    largest number of a column. Multivariate: he takes a row at random and some of its columns, asks for the row's word,
-    and for numbers at least or at most as large, whichever is rarer; of a column that is shown as it is he asks for the
-    very number. It costs him as many searches as he tries. The
-    guesser makes statements of the same length at random, from the words and numbers that a column can have; of a
-    column that is shown as it is he knows the range of its numbers, not which of them occur. The control run asks how
-    many of the attacker's statements single out somebody among people who are not in the release.
+    The attacker has the release and nothing more. Statements are about all published columns; ``about = "quasi"`` keeps
+    them to the quasi-identifiers, which is what models of groups speak of. The attacker looks for statements that fit
+    exactly one released row, and bets that they fit exactly one person. Univariate: a value that occurs once, the
+    smallest and the largest number of a column. Multivariate: the attacker takes a row at random and some of its
+    columns, asks for the row's word, and for numbers at least or at most as large, whichever is rarer; of a column that
+    is shown as it is the attacker asks for the very number. It takes as many searches as the attacker
+    tries. The guesser makes statements of the same length at random, from the words and numbers that a column can have;
+    of a column that is shown as it is the guesser knows the range of its numbers, not which of them occur. The control
+    run asks how many of the attacker's statements single out somebody among people who are not in the release.
 
     A trial is a statement. Where fewer are found than asked for within ``attempts`` tries, the others are failed
     trials; for univariate statements a column that gives none is one. Where no statement fits exactly one released row

@@ -1,4 +1,4 @@
-"""Finding a person among sets: baskets, ratings, visited places; a few of her items are known, some of them wrongly."""
+"""Finding a person among sets: baskets, ratings, visited places; a few items are known, some of them wrongly."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ItemSubject:
     """The item that is shown for an original one, or the items, where records differ in that; None where it is left
     out; one that is not named stays as it is."""
     record: Ints | None = None
-    """The record of each person, -1 where she has none; in the same order where nothing is said."""
+    """The record of each person, -1 where they have none; None if both are in the same order."""
     secret: tuple[pl.Series, pl.Series] | None = None
     """A sensitive value for each record, and the true one of each person."""
     sensitive: tuple[str, ...] = ()
@@ -71,18 +71,19 @@ class ItemSubject:
 class SparseSets:
     """Somebody knows m items of a person, from a chat or a public page, and perhaps some more that are wrong.
 
-    He wants her record. He reads each item as the release shows it, as any of several where records differ, and gives
-    every record a score: the sum over his items that it has of 1/ln(1 + records that have it), so that a rare film
-    tells more than a hit. He takes the record with the best score; of several, one at random. He may demand that the
-    best score stands out: that it is some standard deviations of all scores above the second best (its eccentricity),
-    and say nothing otherwise. It costs him a look into an inverted list for each item. The guesser picks any record.
-    Somebody without items, or whose known items are shown in no record, cannot be looked for: the trial failed.
+    The attacker wants this person's record. The attacker reads each item as the release shows it, as any of several
+    where records differ, and gives every record a score: the sum over the attacker's items that it has of 1/ln(1 +
+    records that have it), so that a rare film tells more than a hit. The attacker takes the record with the best score;
+    of several, one at random. The attacker may demand that the best score stands out: that it is some standard
+    deviations of all scores above the second best (its eccentricity), and say nothing otherwise. It takes a look into
+    an inverted list for each item. The guesser picks any record. Somebody without items, or whose known items are shown
+    in no record, cannot be looked for: the trial failed.
 
     Figures: one, the share of people for whom exactly one record is best; ties, how many are best on average; speaks,
-        how often the best stands out by 1.5, and right, how often it is hers then; with a secret, told and told_worst,
-        the average and the largest share of the most frequent secret among the best records, and told_right; with
-        sensitive items, inferred and inferred_worst, the average and the largest share of the best records that show
-        the most frequent of those that he does not know yet.
+        how often the best stands out by 1.5, and right, how often it is theirs then; with a secret, told and
+        told_worst, the average and the largest share of the most frequent secret among the best records, and
+        told_right; with sensitive items, inferred and inferred_worst, the average and the largest share of the best
+        records that show the most frequent of those that the attacker does not know yet.
     Needs: items that carry their time, where the release has paths; the order of places without times is not used.
     Cost: the records of m items for each person, and an addition over all records.
     Source: Narayanan and Shmatikov 2008, Robust de-anonymization of large sparse datasets (Scoreboard-RH; there the
@@ -93,9 +94,9 @@ class SparseSets:
     threat: ClassVar[str] = "re-identification"
 
     m: int = 4
-    """How many items he knows; all where she has fewer."""
+    """How many items the attacker knows; all where they have fewer."""
     wrong: int = 0
-    """How many more he believes to know, drawn from all items of all people but hers."""
+    """How many more the attacker believes to know, drawn from all items of all people but theirs."""
     eccentricity: float = 0.0
     """By how many standard deviations the best score must stand out; 0 takes the best in any case."""
     trials: int = 1000
@@ -147,11 +148,11 @@ class SparseSets:
         )
 
     def _known(self, own: list[str], domain: list[str], rng: np.random.Generator) -> list[str]:
-        """Some of her items, and some that are not hers."""
-        hers = list(dict.fromkeys(own))
-        known = [hers[at] for at in rng.permutation(len(hers))[: self.m]]
+        """Some of a person's items, and some that are not theirs."""
+        theirs = list(dict.fromkeys(own))
+        known = [theirs[at] for at in rng.permutation(len(theirs))[: self.m]]
         if self.wrong and known:
-            mine = set(hers)
+            mine = set(theirs)
             drawn = rng.permutation(len(domain))[: self.wrong + len(mine)]
             known += [domain[at] for at in drawn if domain[at] not in mine][: self.wrong]
         return known

@@ -25,14 +25,14 @@ _BLOCK = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """He has a release and a person's record, and wants to know whether she was in the table behind it.
+    """The attacker has a release and a person's record, and wants to know whether they were in the table behind it.
 
-    That somebody is in a register of patients is the secret. He looks for the released row that is nearest to her: a
-    label that covers her value is near if it is narrow and far if it covers everything; a value or label beside hers
-    counts as far, numbers by how far. Drawn numbers are compared in at most 512 equally full steps. People who were in
-    the table are nearer than others. Where "near" ends he learns from people of whom he knows whether they were in
-    (half of those tried), and he is tested on the other half. It works on generalized, noisy and synthetic rows alike,
-    and costs him one comparison with every different row.
+    That somebody is in a register of patients is the secret. The attacker looks for the released row that is nearest to
+    them: a label that covers their value is near if it is narrow and far if it covers everything; a value or label
+    beside theirs counts as far, numbers by how far. Drawn numbers are compared in at most 512 equally full steps.
+    People who were in the table are nearer than others. Where "near" ends the attacker learns from people of whom the
+    attacker knows whether they were in (half of those tried), and the attacker is tested on the other half. It works on
+    generalized, noisy and synthetic rows alike, and takes one comparison with every different row.
 
     Half of the people tried are members, so a guesser is right once in two.
     Source: Homer et al. 2008; Shokri, Stronati, Song and Shmatikov 2017; for synthetic rows Stadler et al. 2022.
@@ -44,9 +44,9 @@ class Membership:
     trials: int = 2000
     """At most so many people, half of them members; half of both are for learning."""
     whole_record: bool = False
-    """Whether he knows the sensitive columns too."""
+    """Whether the attacker knows the sensitive columns too."""
     rows: int = 100_000
-    """Different released rows that he compares with; a random choice where there are more."""
+    """Different released rows that the attacker compares with; a random choice where there are more."""
 
     def __post_init__(self) -> None:
         at_least("trials", self.trials, 4)

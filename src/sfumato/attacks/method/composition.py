@@ -19,12 +19,12 @@ from sfumato.ground.errors import ParameterError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """He has two releases that tell of the same people, and knows a person's quasi-identifiers; he wants her value.
+    """Somebody has two releases about the same people, knows a person's quasi-identifiers, and wants their value.
 
-    Two hospitals, or one register in two years, publish with different recodings. In each release he looks up the rows
-    that fit her and lists their sensitive values. Her value is on both lists. Where one value is on both he knows it;
-    otherwise he takes the one that both make likely: the product of its shares, divided by its share overall. It costs
-    him two lookups. Neither release promised anything about the other.
+    Two hospitals, or one register in two years, publish with different recodings. In each release the attacker looks up
+    the rows that fit them and lists their sensitive values. Their value is on both lists. Where one value is on both
+    the attacker knows it; otherwise the attacker takes the one that both make likely: the product of its shares,
+    divided by its share overall. It takes two lookups. Neither release promised anything about the other.
 
     The naive guesser reads the better one of the two releases; so the excess is what the second one adds.
     Source: Ganta, Kasiviswanathan and Smith 2008 (intersection attack); document 003, section 2.1.1.

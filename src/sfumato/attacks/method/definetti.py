@@ -18,17 +18,17 @@ from sfumato.ground.chance import Chance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeFinetti:
-    """He has a release whose groups hide which value is whose, and a register; he wants a person's sensitive value.
+    """Somebody has a release whose groups hide which value is whose, and a register; they want a sensitive value.
 
-    l-diversity counts each group by itself: with three values in a group he should be right once in three. But the same
-    values occur in other groups beside other people. He learns naive Bayes from all groups at once: begin with the
-    shares of the groups, then learn how columns go with values and assign values to rows within each group, in turn.
-    It costs him a few passes over the table, and no knowledge beside the release. On a generalized table the groups are
-    the classes and the rows are the people of his register.
+    l-diversity counts each group by itself: with three values in a group the attacker should be right once in three.
+    But the same values occur in other groups beside other people. The attacker learns naive Bayes from all groups at
+    once: begin with the shares of the groups, then learn how columns go with values and assign values to rows within
+    each group, in turn. It takes a few passes over the table, and no knowledge beside the release. On a
+    generalized table the groups are the classes and the rows are the people of the attacker's register.
 
-    The naive guesser here reads the release, but does not learn from it: he takes the better of a fitting row's group,
-    of all rows that fit together, and of the most frequent value. So the excess is what the method gives away.
-    Control people are guessed by what was learned, without a group: what works on them is statistics, not a leak.
+    The naive guesser here reads the release, but does not learn from it, and takes the better of a fitting
+    row's group, of all rows that fit together, and of the most frequent value. So the excess is what the method gives
+    away. Control people are guessed by what was learned, without a group: what works on them is statistics, not a leak.
 
     Source: Kifer 2009.
     """
@@ -39,15 +39,15 @@ class DeFinetti:
     column: str | None = None
     """The sensitive column; the first one where nothing is said."""
     values: tuple[str, ...] = ()
-    """He bets on these values only, where he believes in one more than its claim allows; none means a guess for all."""
+    """The only values to bet on, where one is believed more than its claim allows; none means a guess for all."""
     trials: int = 2000
     """At most so many people are guessed."""
     rounds: int = 30
-    """How often he learns and assigns."""
+    """How often the attacker learns and assigns."""
     smoothing: float = 1.0
-    """How many rows his belief that columns do not depend on each other is worth."""
+    """How many rows the attacker's belief that columns do not depend on each other is worth."""
     rows: int = 100_000
-    """He learns from groups that have about so many rows, of a large group from some; and guesses in all."""
+    """The attacker learns from groups that have about so many rows, of a large group from some; and guesses in all."""
 
     def __post_init__(self) -> None:
         at_least("trials", self.trials, 1)

@@ -76,7 +76,7 @@ def _step(subject: Subject, people: pl.DataFrame, home: Ints, column: int) -> In
 
 
 def _below(texts: pl.Series, label: Ints, labels: tuple[str, ...], tree: Mapping[str, tuple[str, ...]]) -> Ints:
-    """For each person what lies one step below the label, on the way down to her value."""
+    """For each person what lies one step below the label, on the way down to their value."""
     frame = pl.DataFrame({"value": texts, "label": label.astype(np.int64)})
     pairs = frame.unique(maintain_order=True)
     names: dict[str, int] = {}

@@ -17,14 +17,15 @@ from sfumato.ground.chance import Chance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreground:
-    """He has the release and a register of everybody in it; he wants a person's sensitive value.
+    """Somebody has the release and a register of everybody in it, and wants a person's sensitive value.
 
-    He knows nothing about illness. But the release tells him: Japanese seldom have heart disease. In a group of a
-    Japanese and an American with one heart disease he need not toss a coin. He takes from the whole release how likely
-    each value is beside each value of a column, or of two, and keeps the column that tells most. In every group he
-    weighs all worlds in which the values lie as often as the group shows them. What was published to be useful is what
-    he uses; it costs him one pass over the table and one over the groups. Unlike deFinetti he does not learn again from
-    what he inferred, and uses one column, or two.
+    The attacker knows nothing about illness. But the release tells the attacker: Japanese seldom have heart disease. In
+    a group of a Japanese and an American with one heart disease the attacker need not toss a coin. The attacker takes
+    from the whole release how likely each value is beside each value of a column, or of two, and keeps the column that
+    tells most. In every group the attacker weighs all worlds in which the values lie as often as the group shows them.
+    What was published to be useful is what the attacker uses; it takes one pass over the table and one
+    over the groups. Unlike deFinetti the attacker does not learn again from what the attacker inferred, and uses one
+    column, or two.
 
     The naive guesser reads the release, but does not learn from it. Control people are guessed by the association
     alone, without a group: what works on them is statistics.
@@ -38,11 +39,11 @@ class Foreground:
     column: str | None = None
     """The sensitive column; the first one where nothing is said."""
     values: tuple[str, ...] = ()
-    """He bets on these values only, where he believes in one more than its claim allows; none means a guess for all."""
+    """The only values to bet on, where one is believed more than its claim allows; none means a guess for all."""
     trials: int = 2000
     """At most so many people are guessed."""
     rows: int = 100_000
-    """He learns from groups that have about so many rows, of a large group from some; and guesses in all."""
+    """The attacker learns from groups that have about so many rows, of a large group from some; and guesses in all."""
 
     def __post_init__(self) -> None:
         at_least("trials", self.trials, 1)

@@ -1,4 +1,4 @@
-"""Naming somebody's value by what was learned from the whole release, within what her group allows.
+"""Naming somebody's value by what was learned from the whole release, within what their group allows.
 
 What the deFinetti attack and the attack by foreground knowledge share: a register is read, something is learned from
 all groups, and every group's values are handed out to its rows by it. They differ in what is learned and how.
@@ -59,7 +59,7 @@ class Learning(Protocol):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """He bets on these values only; none means a guess for everybody."""
+        """The attacker bets on these values only; none means a guess for everybody."""
 
     @property
     def trials(self) -> int:
@@ -67,7 +67,7 @@ class Learning(Protocol):
 
     @property
     def rows(self) -> int:
-        """From about how many rows he learns."""
+        """From about how many rows the attacker learns."""
 
 
 Learn = Callable[[Shown, Ints, Ints, tuple[int, ...]], Learner]
@@ -87,7 +87,7 @@ def unlearnable(subject: Subject, column: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Table:
-    """The rows that he learns from and guesses in."""
+    """The rows that the attacker learns from and guesses in."""
 
     found: Shown
     features: Ints
@@ -104,7 +104,7 @@ class _Table:
 
 
 def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | None, learn: Learn, how: str) -> Finding:
-    """Learn, guess, and count; ``how`` is what he does, as the end of a sentence."""
+    """Learn, guess, and count; ``how`` is what the attacker does, as the end of a sentence."""
     if reason := unlearnable(subject, attack.column):
         raise ParameterError(f"subject cannot be attacked: {reason}")
     column = attack.column or subject.sensitive[0]
@@ -147,7 +147,7 @@ def _named(scores: Reals, found: Shown, values: tuple[str, ...], bound: float) -
 def _naive(
     subject: Subject, table: _Table, people: pl.DataFrame, truth: Ints, bets: Reals | None, tried: Ints
 ) -> tuple[Rate, dict[str, float]]:
-    """The guesser who reads the release and does not learn from it, and how his three ways do."""
+    """The guesser who reads the release and does not learn from it, and how each of three ways does."""
     found, own = table.found, np.maximum(truth, 0)
     fits = likely(subject, found, people)
     if bets is not None:

@@ -19,7 +19,7 @@ from sfumato.group.sensitive_patterns import Pattern
 from sfumato.group.transactions import Transactions
 
 _LONGEST = 8
-"""He looks for sets of at most so many items, and of as many as the longest hidden pattern has."""
+"""The attacker looks for sets of at most so many items, and of as many as the longest hidden pattern has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,9 +47,9 @@ class SanitizedSubject:
 class LoweredThresholds:
     """Somebody has the release and its thresholds, and knows that rules were hidden.
 
-    He mines it again with both thresholds lowered by a share, and takes all that appears for what may have been hidden;
-    or he mines it at the stated thresholds and reads every unknown item as had. A hidden pattern is a trial; it works
-    if the pattern appears. The guesser takes as many sets of the pattern's size at random.
+    The attacker mines it again with both thresholds lowered by a share, and takes all that appears for what may have
+    been hidden; or the attacker mines it at the stated thresholds and reads every unknown item as had. A hidden pattern
+    is a trial; it works if the pattern appears. The guesser takes as many sets of the pattern's size at random.
 
     Figures: appear, how many sets appear that the stated thresholds do not show; hidden_per_set, the hidden patterns
         that appear for each of these: how much work is left to who must tell them apart.

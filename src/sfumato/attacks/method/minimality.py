@@ -33,24 +33,25 @@ MOST_VIEWS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Minimality:
-    """He has the release, a register of everybody in it, and knows the algorithm; he wants a sensitive value.
+    """Somebody has the release and a register of everybody in it, knows the algorithm, and wants a sensitive value.
 
-    The algorithm generalizes as little as its models allow. So for every class he asks: would its parts have been large
-    enough? If yes, they were not refused for the sake of k; one of them had a value too often. He strikes out all ways
-    in which the class's values could lie in its parts without offence, and his belief about the parts rises. He then
-    bets on the people for whom it is above what the release promises. It costs him a count of the register.
+    The algorithm generalizes as little as its models allow. So for every class the attacker asks: would its parts have
+    been large enough? If yes, they were not refused for the sake of k; one of them had a value too often. The attacker
+    strikes out all ways in which the class's values could lie in its parts without offence, and the attacker's belief
+    about the parts rises. The attacker then bets on the people for whom it is above what the release promises. It takes
+    a count of the register.
 
-    Where the claim is about somebody who knows L quasi-identifiers (LKC-privacy) or those of a template, he looks at
-    these columns alone, and at the groups that they make. Where it is about closeness to the whole table, a part was
-    refused because the distribution of its values was too far away.
+    Where the claim is about somebody who knows L quasi-identifiers (LKC-privacy) or those of a template, the attacker
+    looks at these columns alone, and at the groups that they make. Where it is about closeness to the whole table, a
+    part was refused because the distribution of its values was too far away.
 
-    A trial is a bet. The naive guesser makes the same bet on anybody of the same class, for he reads the class and does
-    not know the method. Where nobody is singled out, every sampled person is a trial that could not be carried out.
-    Where claims are about few columns or about closeness, bounds differ from bet to bet; the limit is then what they
-    promise about the bets that he makes, on average, if they promise something about each.
+    A trial is a bet. The naive guesser reads the class and does not know the method, and makes the same bet on anybody
+    of the same class. Where nobody is singled out, every sampled person is a trial that could not be carried out. Where
+    claims are about few columns or about closeness, bounds differ from bet to bet; the limit is then what they promise
+    about the bets that the attacker makes, on average, if they promise something about each.
 
     Needs: a claim that bounds how frequent a value may be; a release by generalization. With several values, or several
-    finer tables, he takes them as independent, and the finer table whose refusal was least to be expected.
+    finer tables, the attacker takes them as independent, and the finer table whose refusal was least to be expected.
     Source: Wong, Fu, Wang and Pei 2007; document 003, section 2.1.1.
     """
 
@@ -169,7 +170,7 @@ class Minimality:
         )
 
     def _control(self, subject: Subject, column: str, made: _Bets, values: tuple[str, ...]) -> Rate | None:
-        """The same bets on people who are not in the table and have the quasi-identifiers of somebody he bets on."""
+        """The same bets on people who are not in the table and have the quasi-identifiers of somebody bet on."""
         if subject.control is None or not len(made.who):
             return None
         keys = list(subject.quasi)
@@ -194,7 +195,7 @@ def _some(quasi: tuple[str, ...], known: int, draw: np.random.Generator) -> list
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Bets:
-    """The people whom he bets on.
+    """The people whom the attacker bets on.
 
     Everybody is looked at by the columns of one view, drawn beforehand: who took the view with the highest belief would
     use the other columns too, about which a claim on few columns promises nothing.
@@ -203,15 +204,15 @@ class _Bets:
     who: Ints
     """The people."""
     bets: Reals
-    """For each of them his belief in each value that he would bet on, and 0 for the others."""
+    """For each of them the attacker's belief in each value that the attacker would bet on, and 0 for the others."""
     shares: Reals
-    """What her group says by itself."""
+    """What their group says by itself."""
     view: Ints
-    """By which columns he looked."""
+    """By which columns the attacker looked."""
 
     @classmethod
     def of(cls, views: Sequence[View], thought: Sequence[Beliefs], own: Ints) -> _Bets:
-        """From what he believes: where it is above what is promised, and above what the class says."""
+        """From what the attacker believes: where it is above what is promised, and above what the class says."""
         found = []
         for number, (view, one) in enumerate(zip(views, thought, strict=True)):
             above = np.maximum(view.bets_above, one.shares)

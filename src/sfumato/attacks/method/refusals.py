@@ -1,4 +1,4 @@
-"""What he believes about people, class by class, since finer tables were refused."""
+"""What the attacker believes about people, class by class, since finer tables were refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class View:
     """A release by some of its quasi-identifiers, and what is promised about the groups that these make."""
 
     subject: Subject
-    """The release; its quasi-identifiers are those that he knows."""
+    """The release; its quasi-identifiers are those that the attacker knows."""
     found: Shown
     """The values of its groups."""
     watch: tuple[tuple[Promise, Ints], ...]
@@ -37,13 +37,13 @@ class View:
     close: tuple[tuple[Promise, Distance], ...]
     """Promises of closeness to the whole table, each with its distance."""
     values: Ints
-    """The values that he bets on."""
+    """The values that the attacker bets on."""
     k: int
     """How many rows a group must have."""
 
     @classmethod
     def of(cls, subject: Subject, column: str, promised: Sequence[Promise], values: Sequence[str], k: int) -> View:
-        """He watches the named values; where none is named, those that the promises name."""
+        """The attacker watches the named values; where none is named, those that the promises name."""
         found = shown(subject, column)
         watch = [(one, _places(found, values or one.values)) for one in promised if one.closeness is None]
         close = [
@@ -58,7 +58,7 @@ class View:
 
     @property
     def bets_above(self) -> Reals:
-        """For each value the belief above which he bets: what is promised, or one half where no share is."""
+        """For each value the belief above which the attacker bets: what is promised, or one half where no share is."""
         bounds = np.ones(len(self.found.values))
         for promise, watched in self.watch:
             bounds[watched] = np.minimum(bounds[watched], promise.share if promise.share < 1 else 0.5)
@@ -93,14 +93,14 @@ def _places(found: Shown, names: Sequence[str]) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Beliefs:
-    """What he believes about the people of some classes."""
+    """What the attacker believes about the people of some classes."""
 
     who: Ints
     """The people."""
     values: Reals
-    """For each of them how firmly he believes in each value."""
+    """For each of them how firmly the attacker believes in each value."""
     shares: Reals
-    """What her class says by itself."""
+    """What their class says by itself."""
     raised: Mask
     """Which classes tell more than they show."""
 

@@ -2,7 +2,8 @@
 
 A class is published that need not have been: its parts are large enough. So one of them was farther from the whole
 table than t-closeness allows. All ways in which the class's values can lie in its parts are equally likely beforehand;
-he keeps those in which some part is too far. Here every value counts at once, for the distance is about all of them.
+the attacker keeps those in which some part is too far. Here every value counts at once, for the distance is about all
+of them.
 """
 
 from __future__ import annotations

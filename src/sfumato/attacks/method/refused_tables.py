@@ -1,8 +1,9 @@
 """Who has a value, given that a finer table was refused.
 
-A class of n rows has s rows of a value, and falls into parts of sizes n1, n2, ... that he knows from a register. If
-nothing else were known, every choice of s rows would be equally likely. But the parts were not published, so in one of
-them the value is too frequent: he strikes out all choices in which every part would have been allowed.
+A class of n rows has s rows of a value, and falls into parts of sizes n1, n2, ... that the attacker knows from a
+register. If nothing else were known, every choice of s rows would be equally likely. But the parts were not published,
+so in one of them the value is too frequent: the attacker strikes out all choices in which every part would have been
+allowed.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def _refuse(told: ToldSets, k: int) -> None:
     at_least("k", k, 1)
     if 0 < told.records < k:
         raise Infeasible(
-            f"there are {told.records:,} records, and their number is told: k can be {told.records} at most"
+            f"there are {told.records:,} records, and their number is public: k can be {told.records} at most"
         )
 
 

@@ -35,10 +35,10 @@ def locally(problem: ItemProblem, work: Work, *, parts: int, smallest: int) -> I
     """Cut the records in Gray order into parts and show each part as the apriori-based algorithm does it alone.
 
     Claim: if every part is k^m-anonymous, so are all records together, also for an adversary who counts every record
-        whose labels cover what he knows. Proof: let q be at most m original items, and let some record r of the release
+        whose labels cover what is known. Proof: let q be at most m original items, and let some record r of the release
         cover it. The labels Y of r that cover items of q are at most m. r stands in a part P, where at least k records
-        show all of Y, because P is k^m-anonymous. All of them cover q. So whatever he knows, he finds no record or at
-        least k; and not none, unless an item of his target was left out.
+        show all of Y, because P is k^m-anonymous. All of them cover q. So whoever knows q finds no record or at least
+        k; and not none, unless an item of their target was left out.
     How: with ``parts`` given, so many parts of equal size. Otherwise the parts are halves, quarters, ... of the records
         down to ``smallest``; from the smallest on, two halves stay apart where they lose less apart than together. So
         what is lost is never more than with one part, which is global recoding.

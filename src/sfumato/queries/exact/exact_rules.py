@@ -71,6 +71,6 @@ class ExactRules:
         for figure in question.figures:
             if figure.column is not None and figure.column not in self.values:
                 raise ParameterError(
-                    f"{figure.name}: {figure.column!r} is not audited, so nothing exact is told of it. Audited are "
+                    f"{figure.name}: {figure.column!r} is not audited, so no exact figure is given of it. Audited are "
                     f"{listed(self.values)}"
                 )

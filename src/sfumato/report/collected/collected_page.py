@@ -63,7 +63,7 @@ def meaning(one: PromiseShown) -> str:
             return said(words, times=times)
         return said("Whatever is shown is at most {times} times as likely with any other true answer.", times=times)
     return said(
-        "Who names an interval around the shown number must make it {wide} wide, {part} of the range, to be right "
+        "Whoever names an interval around the shown number must make it {wide} wide, {part} of the range, to be right "
         "with 95\u00a0% probability. No epsilon is promised.",
         wide=number(one.width or 0.0),
         part=share(one.of_range or 0.0),

@@ -113,7 +113,7 @@ class Catalog:
 _OF_GUARDED = (
     "Here a group is all rows that agree in the other quasi-identifiers, and a label of {column} counts evenly for "
     "every value that it covers.",
-    "It does not hold for who knows which of the values below a label of {column} are frequent.",
+    "It does not hold against somebody who knows which of the values below a label of {column} are frequent.",
 )
 """What is added where the sensitive column is a quasi-identifier too."""
 

@@ -120,10 +120,10 @@ MODELS = (
         build=build.divergence,
         plan='divergence = { confidence = 0.5, far = "branch" }',
         meaning=(
-            "In no group {confidence} or more of the rows have a {column} that is far from somebody's own: nobody is "
-            "taken for somebody else by who believes that much."
+            "In no group do {confidence} or more of the rows have a {column} that is far from somebody's own: whoever "
+            "needs that much confidence takes nobody for somebody else."
         ),
-        limits="It does not hide a value from who finds the group: all rows of a group may have the same.",
+        limits="It does not hide a value from somebody who finds the group: all rows of a group may have the same.",
         promises=READERS[DivergenceBounding.name],
     ),
     ModelPart(

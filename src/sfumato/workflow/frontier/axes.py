@@ -67,7 +67,7 @@ def front(privacy: Axis, utility: Axis, records: Mapping[int, Record]) -> tuple[
 
 def accuracy_axis() -> Axis:
     """How well a classifier does that learns from the release."""
-    told = "the share of held-out original rows whose class is told rightly by a classifier trained on the release"
+    told = "the share of held-out original rows whose class a classifier trained on the release names rightly"
     return Axis(name=ACCURACY, meaning=told, better="higher", how="share", read=lambda record: record["accuracy"])
 
 

@@ -77,7 +77,7 @@ def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     k = count(manifest["claims"][0]["limit"])
     return [
         (
-            said("Whatever is told was worked out from groups of at least {k} records.", k=k),
+            said("Every figure was worked out from a group of at least {k} records.", k=k),
             said("Where all records of a group agree, what is published of it agrees too."),
         )
     ]

@@ -124,7 +124,7 @@ def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         (
             said("The rules that the publisher named are not found at the stated support and confidence."),
-            said("Who the people behind the sets are is not protected."),
+            said("It does not protect who the people behind the sets are."),
         )
     ]
 

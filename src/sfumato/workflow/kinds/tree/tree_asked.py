@@ -184,10 +184,10 @@ def _check_noisy(plan: Plan) -> None:
         raise PlanError("algorithm.seed: whoever knows the seed can take the noise away; noisy counts have none")
     if plan.attack.earlier or plan.attack.control is not None:
         raise PlanError(
-            "attack: no attack on noisy counts is told, for no epsilon covers what it finds; remove the key"
+            "attack: a release of noisy counts shows no attack, because no epsilon covers what it finds; remove the key"
         )
     if tree.told != "counts":
-        raise PlanError("tree.told: noisy counts are told of every class; remove the key")
+        raise PlanError("tree.told: leaves with noisy counts show every class; remove the key")
     if tree.structure is not None:
         return
     said: Mapping[str, Domain] = domains_of(plan)
