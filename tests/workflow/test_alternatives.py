@@ -80,7 +80,8 @@ def test_the_bundle_does_not_tell_what_others_would_lose(people, tmp_path):
     assert "Other searches on the same table" in inside
     assert shown in inside
     assert "Other searches" not in public
-    assert shown not in public
+    assert "alternatives" not in public
+    assert str(made.beside[0].value) not in public
 
 
 def test_the_purpose_stands_in_the_manifest(people, tmp_path):
