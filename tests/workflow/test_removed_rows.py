@@ -130,6 +130,12 @@ def test_for_every_algorithm_that_removes_rows(algorithm: str, tmp_path: Path):
     assert alike(plan(hierarchy, **ALGORITHMS[algorithm]), [table(values, one) for one in removed], tmp_path) == 3
 
 
+def test_for_named_levels(tmp_path: Path):
+    hierarchy, values, removed = KINDS["intervals"]
+    asked = plan(hierarchy, name="levels", levels={}, max_suppressed=0.12)
+    assert alike(asked, [table(values, one) for one in removed], tmp_path) == 3
+
+
 @pytest.mark.parametrize("algorithm", ["k-optimize", "local"])
 def test_limits_that_a_removed_row_exceeds(algorithm: str, tmp_path: Path):
     """Sizes of boxes follow from the declared range, whether or not a removed row lies beyond it."""
@@ -139,7 +145,7 @@ def test_limits_that_a_removed_row_exceeds(algorithm: str, tmp_path: Path):
 
 
 def test_every_other_algorithm_removes_no_row():
-    assert {*ALGORITHMS, *KEEPING} == {"auto", *catalog().solving("table")}
+    assert {*ALGORITHMS, *KEEPING, "levels"} == {"auto", *catalog().solving("table")}
     hierarchy, values, removed = KINDS["intervals of a declared range"]
     for name in KEEPING:
         privacy = {"l_diversity": {"kind": "distinct", "l": 2}} if name == "anatomy" else {"k_anonymity": 3}
