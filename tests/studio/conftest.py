@@ -22,6 +22,10 @@ BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no browser is installed: apt-get install chromium")
+patient = pytest.mark.skipif(
+    "SFUMATO_PATIENT" not in os.environ,
+    reason="a browser waits for whole releases, which takes minutes on a busy machine: set SFUMATO_PATIENT=1",
+)
 
 
 @dataclass(slots=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.studio.conftest import Running, Seen, needs_browser, until
+from tests.studio.conftest import Running, Seen, needs_browser, patient, until
 
-pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.xdist_group("studio")]
+pytestmark = [needs_browser, patient, pytest.mark.slow, pytest.mark.xdist_group("studio")]
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.studio.conftest import Running, Seen, needs_browser
+from tests.studio.conftest import Running, Seen, needs_browser, patient
 from tests.studio.test_guard import asked, ours
 
-pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.xdist_group("studio")]
+pytestmark = [needs_browser, patient, pytest.mark.slow, pytest.mark.xdist_group("studio")]
 EVIL = "<img src=x onerror=window.ran=1><script>window.ran=1</script>\"'>"
 PAGES = ("columns", "hierarchies", "requirement", "search", "result", "compare", "export")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import zipfile
@@ -12,12 +11,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from tests.studio.conftest import Running, Seen, needs_browser, people, until
+from tests.studio.conftest import Running, Seen, needs_browser, patient, people, until
 
-patient = pytest.mark.skipif(
-    "SFUMATO_PATIENT" not in os.environ, reason="waits for long work on a busy machine: set SFUMATO_PATIENT=1"
-)
-pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.xdist_group("studio")]
+pytestmark = [needs_browser, patient, pytest.mark.slow, pytest.mark.xdist_group("studio")]
 PAGES = ("columns", "hierarchies", "requirement", "search", "result", "compare", "export")
 TOOLS = ("", "verify", "attack", "ask", "joint", "theory/k-anonymity", "theory/glossary")
 
@@ -70,7 +66,6 @@ def test_the_command_line_makes_the_same_release(released, studio: Running, tmp_
     assert one.sort(one.columns).equals(other.sort(other.columns))
 
 
-@patient
 def test_verify_attack_and_joint_pages_answer(released, seen: Seen, studio: Running):
     page = seen.page
     page.goto(f"{studio.address}/verify")
@@ -120,7 +115,6 @@ def test_an_edit_in_the_form_appears_in_the_text_and_the_other_way_round(release
     assert "k_anonymity = 4" in (studio.folder / "sfumato-studio" / released[0] / "plan.toml").read_text()
 
 
-@patient
 def test_what_cannot_be_is_said_at_once(released, seen: Seen, studio: Running):
     page = seen.page
     page.goto(f"{studio.address}/p/{released[0]}/requirement")
@@ -137,7 +131,6 @@ def test_what_cannot_be_is_said_at_once(released, seen: Seen, studio: Running):
     until(lambda: value.input_value() == "4" or value.input_value() == "5")
 
 
-@patient
 def test_a_node_can_be_chosen_and_released(released, seen: Seen, studio: Running):
     page = seen.page
     page.goto(f"{studio.address}/p/{released[0]}/result/1")
