@@ -15,9 +15,11 @@ import sfumato as sf
 from sfumato.data.table import Table
 from sfumato.describe.domains import ObservedDomain
 from sfumato.ground.errors import Infeasible, PlanError
+from sfumato.workflow.exploring.asked_kind import kind_asked
 from sfumato.workflow.exploring.explored import Explored
 from sfumato.workflow.exploring.hierarchy_levels import as_file, leaf_table, levels_shown, nested_tree
 from sfumato.workflow.exploring.number_spread import spread_of
+from sfumato.workflow.exploring.switched_promise import with_noise
 from tests.weights import examples
 
 TREES: dict[str, dict[str, Any]] = {
@@ -113,14 +115,14 @@ def test_what_the_raw_table_reaches_is_told_for_every_model_that_can_be_judged()
     asked = replace(plan(), privacy={"k_anonymity": 2, "l_diversity": {"kind": "entropy", "l": 1}})
     counted = Explored(Table(frame=frame.cast({"age": pl.String}))).under(asked)
     assert [one["reached"] for one in counted.reached() if one["model"] == "k-anonymity"] == [4]
-    beside = {one["model"]: one["reached"] for one in counted.offered(asked)}
+    beside = {one["model"]: one["reached"] for one in counted.offered()}
     assert beside["distinct-l-diversity"] == 1
     assert "k-map" not in beside
 
 
 def test_every_algorithm_says_why_it_does_not_fit():
     frame = framed([(20 + n, "clerk", "11", "flu") for n in range(30)])
-    found = Explored(Table(frame=frame.cast({"age": pl.String}))).under(plan()).fitting(plan())
+    found = Explored(Table(frame=frame.cast({"age": pl.String}))).under(plan()).fitting()
     why = {one["name"]: one["why_not"] for one in found["algorithms"]}
     assert found["auto"] == "optimal"
     assert "l-diversity" in why["anatomy"]
@@ -141,3 +143,123 @@ def test_a_spread_counts_every_row_and_words_have_none():
     assert found is not None
     assert (found["low"], found["high"], sum(found["counts"])) == (1.0, 9.0, 12)
     assert spread_of(["a", "1"], np.array([1, 1])) is None
+
+
+def paths_plan(**privacy: Any) -> sf.Plan:
+    columns = {"path": {"role": "quasi", "type": "trajectory"}, "status": {"role": "sensitive"}}
+    return sf.Plan.parse({"columns": columns, "privacy": privacy or {"km": {"k": 3, "m": 1}}})
+
+
+def test_of_paths_the_raw_records_reach_what_the_model_says_and_algorithms_say_whether_they_fit():
+    frame = pl.DataFrame({"path": ["a@1|b@2", "a@1", "a@1|b@2", "c@1"], "status": ["x", "y", "x", "y"]})
+    counted = Explored(Table(frame=frame)).under(paths_plan())
+    assert [(one["model"], one["reached"]) for one in counted.reached()] == [("km-anonymity", 1.0)]
+    assert [one["model"] for one in counted.offered()] == ["lkc-privacy"]
+    fits = {one["name"]: one["why_not"] for one in counted.fitting()["algorithms"]}
+    assert counted.fitting()["auto"] == "trajectory"
+    assert fits["trajectory"] == ""
+    assert "paths" in fits["local-sets"]
+    with pytest.raises(PlanError, match="no lattice"):
+        counted.around({})
+
+
+def test_of_paths_the_levels_are_over_places_and_over_times():
+    frame = pl.DataFrame({"path": ["a@1|b@2", "a@1", "c@5"], "status": ["x", "y", "x"]})
+    explored, asked = Explored(Table(frame=frame)), paths_plan()
+    places = explored.levels(asked, "path", {"kind": "flat"})
+    assert dict(places[0]["labels"]) == {"a": 2, "b": 1, "c": 1}
+    times = {"kind": "intervals", "widths": [4], "low": 0, "high": 8}
+    found = explored.levels(asked, "path", times, "time_hierarchy")
+    assert sum(many for _, many in found[1]["labels"]) == 4
+    assert found[1]["different"] == 2
+
+
+NUMBERS = {"columns": {"age": {"role": "quasi", "type": "integer"}}, "privacy": {"epsilon": 1}}
+
+
+def test_with_noise_what_has_no_domain_is_said_before_anything_is_paid():
+    frame = pl.DataFrame({"age": ["20", "30", "200"]})
+    refused = sf.Plan.parse(NUMBERS)
+    assert "declared domain" in str(Explored(Table(frame=frame)).under(refused).unreachable())
+    column = {**NUMBERS["columns"]["age"], "hierarchy": {"kind": "grown", "low": 0, "high": 100}}  # type: ignore[index]
+    declared = sf.Plan.parse({**NUMBERS, "columns": {"age": column}})
+    explored = Explored(Table(frame=frame))
+    assert explored.under(declared).unreachable() is None
+    assert explored.under(declared).fitting()["auto"] == "marginals"
+    told = explored.declared(declared, "age", column)
+    assert told["words"] == "numbers from 0 to 100, on a grid of 1"
+    assert "1 cell" in " ".join(told["notes"])
+    with pytest.raises(PlanError, match="no such column"):
+        explored.declared(declared, "agee", column)
+
+
+DRAFTED: dict[str, dict[str, Any]] = {
+    "name": {"role": "identifier"},
+    "age": {"role": "quasi", "hierarchy": TREES["age"], "domain_from": "profile", "base": 1},
+    "weight": {"role": "keep", "type": "real"},
+    "job": {"role": ["quasi", "sensitive"], "hierarchy": TREES["job"]},
+    "zip": {"role": "quasi", "hierarchy": TREES["zip"]},
+    "born": {"role": "quasi", "type": "date", "hierarchy": {"kind": "dates", "levels": ["year"]}},
+    "ill": {"role": "sensitive"},
+    "answer": {"role": "target"},
+}
+
+
+def switched(columns: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+    tree = {"columns": columns, "privacy": {"k_anonymity": 5}, "algorithm": {"max_suppressed": 0.1}}
+    made = {key: {inner: dict(value) if isinstance(value, dict) else value for inner, value in table.items()}
+            for key, table in tree.items()}  # fmt: skip
+    changes, left_out = with_noise(tree, {"age": "integer"}, Path())
+    for path, value in changes:
+        *above, last = path
+        table: Any = made
+        for part in above:
+            table = table[part]
+        if value is None:
+            table.pop(last, None)
+        else:
+            table[last] = value
+    return made, left_out
+
+
+def test_from_groups_to_noise_every_column_has_a_domain_or_is_left_out():
+    made, left_out = switched(DRAFTED)
+    assert left_out == ["born"]
+    assert made["privacy"] == {"epsilon": 1.0, "delta": 1e-6}
+    assert "algorithm" not in made
+    assert made["columns"] == {
+        "name": {"role": "identifier"},
+        "age": {"role": "quasi", "hierarchy": {"kind": "grown"}, "domain_from": "discover"},
+        "weight": {"role": "quasi", "type": "real", "hierarchy": {"kind": "grown"}, "domain_from": "discover"},
+        "job": {"role": "quasi", "hierarchy": TREES["job"]},
+        "zip": {"role": "quasi", "domain_from": "discover"},
+        "born": {"role": "drop"},
+        "ill": {"role": "quasi", "domain_from": "discover"},
+        "answer": {"role": "target", "domain_from": "discover"},
+    }
+    sf.Plan.parse(made)
+
+
+def test_declared_domains_need_no_delta_and_sets_leave_texts_out():
+    declared = {"job": DRAFTED["job"]}
+    assert switched(declared)[0]["privacy"] == {"epsilon": 1.0}
+    items = {"goods": {"role": "quasi", "type": "set", "hierarchy": {"tree": {"*": ["milk", "bread"]}}}}
+    made, left_out = switched({**declared, **items, "ill": {"role": "sensitive"}})
+    assert left_out == ["ill"]
+    assert made["privacy"] == {"epsilon": 1.0}
+    sf.Plan.parse(made)
+
+
+@pytest.mark.parametrize(
+    ("tree", "kind"),
+    [
+        ({"columns": {"a": {"role": "quasi", "hierarchy": {"kind": "flat"}}}, "privacy": {"k_anonymity": 2}}, "table"),
+        ({"columns": {"a": {"role": "nobody"}}, "privacy": {"rho": 1}}, "private"),
+        ({"columns": {"a": {"role": "quasi", "type": "set"}}, "privacy": {"k_anonymity": 2}}, "items"),
+        ({"columns": {"a": {"role": "quasi", "type": "real"}}, "privacy": {"indistinguishable_groups": 3}},
+         "condensed"),
+        ({"columns": "no table", "privacy": 3}, "table"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_a_plan_is_known_also_where_the_plan_is_refused(tree, kind):
+    assert kind_asked(tree, Path()) == kind

@@ -57,27 +57,9 @@ def grant(
 ) -> None:
     """Set a limit; a ledger that does not exist yet is made."""
     from sfumato.budget.events import readable
-    from sfumato.budget.ledger import Ledger
-    from sfumato.workflow.paying import opened
+    from sfumato.workflow.paying import granted as set_limit
 
-    if ledger.exists():
-        if unit is not None:
-            raise ParameterError(f"--unit is chosen when a ledger is made; {ledger} exists already")
-        if witness is not None:
-            raise ParameterError(f"{ledger} exists already; name a witness with `sfumato budget witness {ledger} FILE`")
-        book = opened(ledger)
-        if delta is not None and analyst is not None:
-            raise ParameterError("--delta is granted to everybody together; leave --analyst out")
-        given = book.grant(analyst, limit)
-    elif analyst is not None:
-        raise ParameterError(f"{ledger} does not exist; first grant a limit for everybody together, without --analyst")
-    else:
-        book = Ledger.create(ledger, total=limit, unit=cast("Unit", unit or "epsilon"))
-        given = book.accounts()[0]
-        if witness is not None:
-            book.watch(witness)
-    if delta is not None:
-        book.grant_delta(delta)
+    given = set_limit(ledger, limit, analyst=analyst, unit=cast("Unit | None", unit), delta=delta, witness=witness)
     if as_json:
         say_json(_plain(given))
         return

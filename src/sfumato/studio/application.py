@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.ground.errors import SfumatoError
-from sfumato.studio import opening_views, plan_views, result_views, step_views, theory_pages, tool_views
+from sfumato.studio import opening_views, plan_views, promise_views, result_views, step_views, theory_pages, tool_views
 from sfumato.studio.guard import Guard, Keys
 from sfumato.studio.processes_beside import Jobs, TableDesk
 from sfumato.studio.project_store import Projects, Stale
@@ -41,7 +41,7 @@ def _routed(projects: Projects, keys: Keys) -> Starlette:
         app.state.tools.close()
 
     static = StaticFiles(directory=Path(__file__).parent / "static")
-    rooms = (opening_views, step_views, plan_views, result_views, tool_views, theory_pages)
+    rooms = (opening_views, step_views, plan_views, promise_views, result_views, tool_views, theory_pages)
     views = [route for room in rooms for route in room.ROUTES]
     app = Starlette(
         routes=[*views, Mount("/static", static)],

@@ -26,6 +26,19 @@ def confined_plan(folder: Path, text: str) -> Plan:
     return Plan.parse(tree, folder=folder)
 
 
+def described_plan(folder: Path, text: str) -> Plan:
+    """The plan; one that is refused for its promise or its algorithm still says what its table and columns are."""
+    try:
+        return confined_plan(folder, text)
+    except PlanError as error:
+        tree = {key: value for key, value in tree_of(text).items() if key in ("input", "columns")}
+        try:
+            refuse_outside(tree, folder, root_of(folder))
+            return Plan.parse(tree, folder=folder)
+        except PlanError:
+            raise error from None
+
+
 def refuse_outside(tree: Mapping[str, Any], folder: Path, root: Path) -> None:
     """Refuse paths that lead out of the served folder, by dots, by links or from the root of the disk."""
     for where, text in _texts(tree, ()):

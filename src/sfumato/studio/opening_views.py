@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "patients": "A guided tour: 30,000 made-up patients, with birth date, postal code, sex, job and diagnosis.",
     "census": "5,000 made-up people: age, sex, education, marital status and occupation.",
+    "journeys": "2,000 made-up passengers: the stations where each was seen, and when.",
+    "stays": "3,000 made-up stays in intensive care: a set of diagnosis codes each.",
 }
 """Tables that come with sfumato, and what they are."""
 
@@ -75,17 +78,13 @@ async def example(request: Request) -> Response:
 
 
 def begin_example(projects: Projects, which: str) -> Project:
-    """A project of its own for an example."""
-    from sfumato.datasets.synthetic_census import census
-    from sfumato.datasets.synthetic_patients import patients
-
+    """A project of its own for an example; the patients come with the tour's plan, the others with a draft."""
     if which not in EXAMPLES:
         raise DataError(f"{which!r} is no example")
     name = projects.free_name(which)
-    folder = projects.home / name
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    frame = patients(30_000, seed=1) if which == "patients" else census(5_000, seed=7)
-    (folder / "data" / f"{which}.csv").write_bytes(rendered(frame, f"{which}.csv"))
+    path = projects.home / name / "data" / f"{which}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(rendered(_example(which), path.name))
     if which == "patients":
         made = projects.begin(name, TOUR_PLAN.replace('path = "patients.csv"', 'path = "data/patients.csv"'))
         made.remember(guided=True)
@@ -93,8 +92,19 @@ def begin_example(projects: Projects, which: str) -> Project:
     from sfumato.workflow.profile.draft import draft
     from sfumato.workflow.profile.profiling import profile
 
-    path = folder / "data" / f"{which}.csv"
-    return projects.begin(name, draft(profile(path), path=f"data/{which}.csv"))
+    return projects.begin(name, draft(profile(path), path=f"data/{path.name}"))
+
+
+def _example(which: str) -> pl.DataFrame:
+    """The table of an example."""
+    from sfumato import datasets
+
+    if which == "journeys":
+        return datasets.metro(2_000, stations=12, minutes=20, seed=7)
+    if which == "stays":
+        codes = pl.col("codes").str.replace_all(" ", "|").alias("diagnoses")
+        return datasets.icu(3_000, seed=5).select("gender", "admission type", codes, "mortality")
+    return datasets.patients(30_000, seed=1) if which == "patients" else datasets.census(5_000, seed=7)
 
 
 async def _begun(request: Request, place: Path, path: Callable[[Path], str], name: str | None = None) -> Project:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -17,6 +18,7 @@ from sfumato.studio.project_store import Project
 from sfumato.studio.shown import plan_state
 from sfumato.studio.step_views import of
 from sfumato.workflow.exploring.hierarchy_levels import as_file
+from sfumato.workflow.exploring.item_values import TIMES
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -50,36 +52,34 @@ async def rows(request: Request) -> Response:
     project = of(request)
     first = max(int(request.query_params.get("first", "0")), 0)
     many = min(max(int(request.query_params.get("many", "50")), 1), MOST_ROWS)
-    return JSONResponse(await _ask(request, project, "rows", first=first, many=many))
+    return JSONResponse(await ask_desk(request, project, "rows", first=first, many=many))
 
 
 async def profiled(request: Request) -> Response:
     """What the columns look like, and what is suggested."""
-    project = of(request)
-    path = project.folder / str(project.tree.get("input", {}).get("path", ""))
-    request.app.state.projects.served.inside(str(path))
-    said = project.tree.get("input", {})
-    reading = {key: said[key] for key in ("delimiter", "encoding", "names", "header") if key in said}
-    return JSONResponse(await request.app.state.desk.ask("profile", path=str(path), reading=reading))
+    return JSONResponse(await profile_of(request, of(request)))
 
 
 async def levels(request: Request) -> Response:
     """The levels that a hierarchy gives a column, before it is taken into the plan."""
-    given = await request.json()
-    found = await _ask(request, of(request), "levels", column=str(given["column"]), tree=given["tree"])
-    return JSONResponse({"levels": found})
-
-
-async def spread(request: Request) -> Response:
-    """How the numbers of a column lie."""
-    column = request.query_params.get("column", "")
-    return JSONResponse({"spread": await _ask(request, of(request), "spread", column=column)})
+    return JSONResponse({"levels": await _with_tree(request, "levels")})
 
 
 async def nested(request: Request) -> Response:
     """A hierarchy as a tree of groups, to be edited by moving values."""
+    return JSONResponse(await _with_tree(request, "nested"))
+
+
+async def spread(request: Request) -> Response:
+    """How the numbers of a column lie."""
+    column, key = request.query_params.get("column", ""), _key(request.query_params.get("key"))
+    return JSONResponse({"spread": await ask_desk(request, of(request), "spread", column=column, key=key)})
+
+
+async def declared(request: Request) -> Response:
+    """What a declared domain means for the rows of a column, before it is taken into the plan."""
     given = await request.json()
-    found = await _ask(request, of(request), "nested", column=str(given["column"]), tree=given["tree"])
+    found = await ask_desk(request, of(request), "declared", column=str(given["column"]), said=given["said"])
     return JSONResponse(found)
 
 
@@ -90,13 +90,14 @@ async def take_file(request: Request) -> Response:
     place = project.folder / "hierarchies" / f"{bare}-{revision(column)[:6]}.csv"
     taken = await request.app.state.projects.served.take(place.name, request.stream(), place.parent)
     tree = {"file": f"hierarchies/{taken.name}"}
-    await _ask(request, project, "levels", column=column, tree=tree)
+    key = _key(request.query_params.get("key"))
+    await ask_desk(request, project, "levels", column=column, tree=tree, key=key)
     return JSONResponse({"tree": tree})
 
 
 async def fitting(request: Request) -> Response:
     """Which algorithms can be asked, and why not the others."""
-    return JSONResponse(await _ask(request, of(request), "fitting"))
+    return JSONResponse(await ask_desk(request, of(request), "fitting"))
 
 
 async def read_hint(request: Request) -> Response:
@@ -107,18 +108,18 @@ async def read_hint(request: Request) -> Response:
 
 async def leaves(request: Request) -> Response:
     """A hierarchy as a file, leaf first."""
-    project, column = of(request), request.query_params.get("column", "")
-    tree = project.tree.get("columns", {}).get(column, {}).get("hierarchy")
+    project, column, key = of(request), request.query_params.get("column", ""), _key(request.query_params.get("key"))
+    tree = project.tree.get("columns", {}).get(column, {}).get(key)
     if tree is None:
-        raise PlanError(f"columns.{column} has no hierarchy yet")
-    text = as_file(await _ask(request, project, "leaves", column=column, tree=tree))
+        raise PlanError(f"columns.{column} has no {key} yet")
+    text = as_file(await ask_desk(request, project, "leaves", column=column, tree=tree, key=key))
     headers = {"content-disposition": 'attachment; filename="hierarchy.csv"'}
     return Response(text, media_type="text/csv", headers=headers)
 
 
 async def reached(request: Request) -> Response:
     """What the raw table reaches of every model of the plan."""
-    return JSONResponse(await _ask(request, of(request), "reached"))
+    return JSONResponse(await ask_desk(request, of(request), "reached"))
 
 
 async def begin_search(request: Request) -> Response:
@@ -132,7 +133,7 @@ async def begin_search(request: Request) -> Response:
 
 async def cancel_search(request: Request) -> Response:
     """Stop the release that is being made."""
-    request.app.state.jobs.cancel(of(request))
+    await asyncio.to_thread(request.app.state.jobs.cancel, of(request))
     return JSONResponse({"cancelled": True})
 
 
@@ -147,8 +148,29 @@ async def progress(request: Request) -> Response:
     return StreamingResponse(lines(), media_type="text/event-stream")
 
 
-async def _ask(request: Request, project: Project, verb: str, **given: Any) -> Any:
+async def ask_desk(request: Request, project: Project, verb: str, **given: Any) -> Any:
+    """An answer of the process that keeps the project's table."""
     return await request.app.state.desk.ask(verb, folder=str(project.folder), text=project.text, **given)
+
+
+async def profile_of(request: Request, project: Project) -> Any:
+    """What the project's table looks like, read as the plan says."""
+    said = project.tree.get("input", {})
+    path = project.folder / str(said.get("path", ""))
+    request.app.state.projects.served.inside(str(path))
+    reading = {key: said[key] for key in ("delimiter", "encoding", "names", "header") if key in said}
+    return await request.app.state.desk.ask("profile", path=str(path), reading=reading)
+
+
+async def _with_tree(request: Request, verb: str) -> Any:
+    given = await request.json()
+    about = {"column": str(given["column"]), "tree": given["tree"], "key": _key(given.get("key"))}
+    return await ask_desk(request, of(request), verb, **about)
+
+
+def _key(named: Any) -> str:
+    """Which hierarchy of a column: of its values or places, or of its times."""
+    return TIMES if named == TIMES else "hierarchy"
 
 
 ROUTES = (
@@ -161,6 +183,7 @@ ROUTES = (
     Route("/api/p/{name}/levels", levels, methods=["POST"]),
     Route("/api/p/{name}/spread", spread),
     Route("/api/p/{name}/nested", nested, methods=["POST"]),
+    Route("/api/p/{name}/declared", declared, methods=["POST"]),
     Route("/api/p/{name}/hierarchy", take_file, methods=["PUT"]),
     Route("/api/p/{name}/fitting", fitting),
     Route("/api/p/{name}/reached", reached),

@@ -15,6 +15,7 @@ from sfumato.ground.errors import DataError, PlanError, SfumatoError
 from sfumato.studio.confined_plan import refuse_outside, root_of
 from sfumato.studio.plan_text import edited, revision, tree_of
 from sfumato.studio.served_folder import HOME, ServedFolder
+from sfumato.workflow.exploring.asked_kind import kind_asked
 from sfumato.workflow.exploring.explored import problems
 
 PLAN, RUNS, RESULT, PICTURES, NOTES = "plan.toml", "runs", "result.json", "pictures.json", "studio.json"
@@ -85,6 +86,11 @@ class Project:
             return tree_of(self.text)
         except PlanError:
             return {}
+
+    @property
+    def kind(self) -> str:
+        """The kind of release that the plan asks for."""
+        return kind_asked(self.tree, self.folder)
 
     @property
     def problem(self) -> str | None:

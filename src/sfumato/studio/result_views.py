@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -43,7 +43,7 @@ async def result(request: Request) -> Response:
     desk = request.app.state.desk
     sample = await desk.ask("sample", folder=str(run.bundle), many=SAMPLE)
     before = await desk.ask("rows", folder=str(project.folder), text=run.text, first=0, many=SAMPLE)
-    shown = {"run": run, "found": run.result, "drawn": run.pictures}
+    shown: dict[str, Any] = {"run": run, "found": run.result, "drawn": run.pictures}
     return step(request, project, "result", sample=sample, before=before, **shown)
 
 

@@ -68,17 +68,18 @@ def page(request: Request, template: str, *, status: int = 200, **given: Any) ->
     return HTMLResponse(html, status_code=status)
 
 
-def step(request: Request, project: Project, here: str, **given: Any) -> Response:
+def step(request: Request, project: Project, here: str, template: str | None = None, **given: Any) -> Response:
     """A page on the way of a project, with the plan beside it."""
     return page(
         request,
-        f"{here}.html.j2",
+        f"{template or here}.html.j2",
         here=here,
         project=project,
         text=project.text,
         revision=project.revision,
         problem=project.problem,
         tree=project.tree,
+        kind=project.kind,
         runs=project.runs,
         hint=hint(project, here),
         **given,
@@ -87,4 +88,10 @@ def step(request: Request, project: Project, here: str, **given: Any) -> Respons
 
 def plan_state(project: Project) -> dict[str, Any]:
     """The plan as the panel shows it."""
-    return {"text": project.text, "revision": project.revision, "problem": project.problem, "tree": project.tree}
+    return {
+        "text": project.text,
+        "revision": project.revision,
+        "problem": project.problem,
+        "tree": project.tree,
+        "kind": project.kind,
+    }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
@@ -14,6 +15,7 @@ from sfumato.studio.project_store import Project
 from sfumato.studio.shown import step
 from sfumato.studio.theory_pages import MODELS
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.exploring.item_values import TIMES
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -42,7 +44,21 @@ HIERARCHIES = {
 """The kinds of hierarchy, in a few words."""
 
 
-FINDING = ("k-anonymity", "k-map", "delta-presence")
+DOMAINS = {
+    "numbers": "numbers between two limits",
+    "values": "a list of values",
+    "tree": "a tree that comes with sfumato or from a file",
+    "discover": "not known: let the release find it, for a part of the budget",
+}
+"""The kinds of domain that noise can be added over, in a few words."""
+KNOWN_BY = {
+    "declared": "I say it here",
+    "public": "it was drafted from the rows; I checked that it is public knowledge",
+}
+"""Who says what a column can hold."""
+FORMS = ("table", "items", "private")
+"""The kinds of release that have forms for their promise; others are asked for in the plan itself."""
+FINDING = ("k-anonymity", "k-map", "delta-presence", "km-anonymity", "lkc-privacy")
 """Models against finding somebody's row; the others are against learning a value."""
 
 
@@ -63,14 +79,32 @@ async def columns(request: Request) -> Response:
 
 
 async def hierarchies(request: Request) -> Response:
-    """How every quasi-identifier is made coarser."""
+    """How every quasi-identifier is made coarser; with noise, what every published column can hold."""
     project = of(request)
-    names = [name for name, one in project.tree.get("columns", {}).items() if "quasi" in str(one.get("role"))]
-    chosen = request.query_params.get("column") or (names[0] if names else "")
-    if chosen and chosen not in names:
-        raise PlanError(f"columns.{chosen} is no quasi-identifier; give it that role first")
+    noise = project.kind == "private"
+    tabs = list(_tabs(project.tree.get("columns", {}), noise=noise))
+    column, key = request.query_params.get("column", ""), request.query_params.get("key", "hierarchy")
+    found = [one for one in tabs if one[0] == column and one[1] == key] if column else tabs[:1]
+    if column and not found:
+        role = "published" if noise else "a quasi-identifier"
+        raise PlanError(f"columns.{column} is not {role}; give it that role first")
     bundled = [f"{place}/{name}" for place in DATA_SETS for name in hierarchy_files(place)]
-    return step(request, project, "hierarchies", names=names, chosen=chosen, kinds=HIERARCHIES, bundled=bundled)
+    shown: dict[str, Any] = {"tabs": tabs, "chosen": found[0] if found else None, "bundled": bundled}
+    if noise:
+        return step(request, project, "hierarchies", "domains", kinds=DOMAINS, known_by=KNOWN_BY, **shown)
+    return step(request, project, "hierarchies", kinds=HIERARCHIES, **shown)
+
+
+def _tabs(columns: Mapping[str, Any], *, noise: bool) -> Iterator[tuple[str, str, str]]:
+    """Column, key and title of every hierarchy that can be edited; paths have one for places and one for times."""
+    roles = ("quasi", "target") if noise else ("quasi",)
+    for name, said in columns.items():
+        if not any(role in str(said.get("role")) for role in roles):
+            continue
+        path = said.get("type") == "trajectory"
+        yield name, "hierarchy", f"{name}: places" if path else name
+        if path:
+            yield name, TIMES, f"{name}: times"
 
 
 def pieces(text: str) -> list[tuple[str, str]]:
@@ -86,6 +120,7 @@ def pieces(text: str) -> list[tuple[str, str]]:
 
 async def requirement(request: Request) -> Response:
     """What must hold."""
+    project = of(request)
     models = [
         {
             "key": part.key,
@@ -97,18 +132,19 @@ async def requirement(request: Request) -> Response:
             "against": "rows" if part.make.name in FINDING else "values",
         }
         for part in catalog().models.values()
-        if "table" in part.judges
+        if project.kind in part.judges
     ]
     metrics = {name: part.meaning for name, part in catalog().metrics.items()}
-    return step(request, of(request), "requirement", models=models, metrics=metrics)
+    return step(request, project, "requirement", models=models, metrics=metrics, forms=project.kind in FORMS)
 
 
 async def search(request: Request) -> Response:
     """Which algorithm, and go."""
-    algorithms = list(catalog().solving("table"))
-    job = request.app.state.jobs.of.get(of(request).name)
+    project = of(request)
+    algorithms = list(catalog().solving(project.kind))
+    job = request.app.state.jobs.of.get(project.name)
     running = job is not None and not job.over
-    return step(request, of(request), "search", algorithms=algorithms, running=running)
+    return step(request, project, "search", algorithms=algorithms, running=running)
 
 
 ROUTES = (

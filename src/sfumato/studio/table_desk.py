@@ -10,7 +10,7 @@ from typing import Any
 
 from sfumato.ground.errors import SfumatoError
 from sfumato.ground.work import Work
-from sfumato.studio.confined_plan import confined_plan, refuse_outside, root_of
+from sfumato.studio.confined_plan import confined_plan, described_plan, refuse_outside, root_of
 from sfumato.studio.worker import end_with_parent
 from sfumato.workflow.plan.plan import Plan
 
@@ -61,7 +61,7 @@ class _Desk:
 
     def rows(self, folder: str, text: str, first: int, many: int) -> Any:
         """Some rows of the table."""
-        return self._explored(confined_plan(Path(folder), text)).rows(first, many)
+        return self._explored(described_plan(Path(folder), text)).rows(first, many)
 
     def profile(self, path: str, reading: dict[str, Any]) -> Any:
         """What the table looks like, and a draft plan; looked at once as long as the file is the same."""
@@ -75,37 +75,45 @@ class _Desk:
             self._profiled = (key, told)
         return self._profiled[1]
 
-    def levels(self, folder: str, text: str, column: str, tree: dict[str, Any]) -> Any:
+    def levels(self, folder: str, text: str, column: str, tree: dict[str, Any], key: str) -> Any:
         """The levels that a hierarchy gives a column."""
-        plan = confined_plan(Path(folder), text)
-        refuse_outside(tree, Path(folder), root_of(Path(folder)))
-        return self._explored(plan).levels(plan, column, tree)
+        plan = self._confined(folder, text, tree)
+        return self._explored(plan).levels(plan, column, tree, key)
 
-    def leaves(self, folder: str, text: str, column: str, tree: dict[str, Any]) -> Any:
+    def leaves(self, folder: str, text: str, column: str, tree: dict[str, Any], key: str) -> Any:
         """A hierarchy as lines of a file."""
-        plan = confined_plan(Path(folder), text)
-        refuse_outside(tree, Path(folder), root_of(Path(folder)))
-        return self._explored(plan).leaves(plan, column, tree)
+        plan = self._confined(folder, text, tree)
+        return self._explored(plan).leaves(plan, column, tree, key)
 
-    def spread(self, folder: str, text: str, column: str) -> Any:
-        """How the numbers of a column lie."""
-        return self._explored(confined_plan(Path(folder), text)).spread(column)
-
-    def nested(self, folder: str, text: str, column: str, tree: dict[str, Any]) -> Any:
+    def nested(self, folder: str, text: str, column: str, tree: dict[str, Any], key: str) -> Any:
         """A hierarchy as a tree of groups, whatever made it."""
         from sfumato.workflow.exploring.hierarchy_levels import nested_tree
 
-        return nested_tree(self.leaves(folder, text, column, tree))
+        return nested_tree(self.leaves(folder, text, column, tree, key))
+
+    def spread(self, folder: str, text: str, column: str, key: str) -> Any:
+        """How the numbers of a column lie."""
+        plan = described_plan(Path(folder), text)
+        return self._explored(plan).spread(plan, column, key)
+
+    def declared(self, folder: str, text: str, column: str, said: dict[str, Any]) -> Any:
+        """What a declared domain means for the rows of a column."""
+        plan = self._confined(folder, text, said)
+        return self._explored(plan).declared(plan, column, said)
+
+    def _confined(self, folder: str, text: str, more: dict[str, Any]) -> Plan:
+        """The plan; what is said beside it leads nowhere outside either."""
+        refuse_outside(more, Path(folder), root_of(Path(folder)))
+        return described_plan(Path(folder), text)
 
     def fitting(self, folder: str, text: str) -> Any:
         """Which algorithms can be asked to meet the requirement, and what `auto` stands for."""
-        return self._under(folder, text).fitting(confined_plan(Path(folder), text))
+        return self._under(folder, text).fitting()
 
     def reached(self, folder: str, text: str) -> Any:
-        """What the raw table reaches of every model, and its risk."""
+        """What the raw table reaches of every model."""
         counted = self._under(folder, text)
-        beside = counted.offered(confined_plan(Path(folder), text))
-        return {"claims": counted.reached(), "beside": beside, "unreachable": counted.unreachable()}
+        return {"claims": counted.reached(), "beside": counted.offered(), "unreachable": counted.unreachable()}
 
     def around(self, folder: str, text: str, levels: dict[str, int]) -> Any:
         """A node of the lattice with its neighbours."""
@@ -138,16 +146,20 @@ class _Desk:
                  "chip": one.chip, "broken": one.broken} for one in verdicts(found.findings)]  # fmt: skip
         return {"findings": told, "skipped": dict(found.skipped)}
 
+    def budget(self, folder: str, text: str) -> Any:
+        """What everybody may spend and has spent, and which columns can be asked about."""
+        from sfumato.workflow.exploring.asking import budget
+
+        return budget(Path(folder), confined_plan(Path(folder), text))
+
+    def grant(self, folder: str, text: str, limit: str, analyst: str | None) -> Any:
+        """Set what somebody may spend."""
+        from sfumato.workflow.exploring.asking import grant
+
+        return grant(Path(folder), confined_plan(Path(folder), text), limit, analyst)
+
     def ask(self, folder: str, text: str, sql: str, epsilon: str, analyst: str | None) -> Any:
         """A noisy answer, and what is left to who paid."""
-        from sfumato.budget.events import written
-        from sfumato.queries.sql import parse_question
-        from sfumato.workflow.querying import refuse_columns, session
+        from sfumato.workflow.exploring.asking import ask
 
-        plan, question = confined_plan(Path(folder), text), parse_question(sql)
-        refuse_columns(question, plan)
-        asked = session(plan, analyst=analyst)
-        answers = asked.ask(question, epsilon=epsilon, what=sql)
-        mine = next(one for one in asked.ledger.accounts() if one.analyst == asked.analyst)
-        left = {"analyst": asked.analyst, "left": written(mine.left), "granted": written(mine.granted)}
-        return {"answers": [one.to_json() for one in answers], **left}
+        return ask(Path(folder), confined_plan(Path(folder), text), sql, epsilon, analyst)

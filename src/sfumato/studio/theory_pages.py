@@ -31,6 +31,8 @@ MODELS = {
     "delta-presence": "delta-presence",
     "k-map": "k-map",
     "personalized-privacy": "personalized-privacy",
+    "km-anonymity": "sets",
+    "rho-uncertainty": "sets",
 }
 """The page that explains each model."""
 

@@ -56,7 +56,11 @@ async def attack(request: Request) -> Response:
 
 async def ask(request: Request) -> Response:
     """Ask a project's table under its budget."""
-    return page(request, "ask.html.j2", here="ask", projects=request.app.state.projects.all())
+    projects: Projects = request.app.state.projects
+    names = [one.name for one in projects.all()]
+    wanted = request.query_params.get("project")
+    chosen = projects.one(wanted).name if wanted else next(iter(names), None)
+    return page(request, "ask.html.j2", here="ask", projects=names, chosen=chosen)
 
 
 async def joint(request: Request) -> Response:
@@ -94,19 +98,39 @@ async def attacked(request: Request) -> Response:
     return JSONResponse(found)
 
 
-async def asked(request: Request) -> Response:
-    """A noisy answer, paid for from the plan's ledger."""
+async def budget(request: Request) -> Response:
+    """What may be spent on a project's table and was."""
+    return JSONResponse(await _of_project(request, "budget"))
+
+
+async def grant(request: Request) -> Response:
+    """Let somebody spend so much."""
     given = await request.json()
-    project = request.app.state.projects.one(str(given.get("project", "")))
-    found = await request.app.state.tools.ask(
-        "ask",
-        folder=str(project.folder),
-        text=project.text,
-        sql=str(given.get("sql", "")),
-        epsilon=str(given.get("epsilon", "")),
-        analyst=str(given.get("analyst") or "") or None,
-    )
-    return JSONResponse(found)
+    analyst = str(given.get("analyst") or "").strip() or None
+    return JSONResponse(await _of_project(request, "grant", limit=str(given.get("limit", "")), analyst=analyst))
+
+
+async def confirm(request: Request) -> Response:
+    """The steward says that a drafted domain is public knowledge."""
+    project = request.app.state.projects.one(request.path_params["name"])
+    column = str((await request.json()).get("column", ""))
+    if project.tree.get("columns", {}).get(column, {}).get("domain_from") != "profile":
+        raise DataError(f"columns.{column} has no drafted domain to confirm")
+    project.edit([(["columns", column, "domain_from"], "public")], project.revision)
+    return JSONResponse(await _of_project(request, "budget"))
+
+
+async def asked(request: Request) -> Response:
+    """A noisy answer, paid for from the project's ledger."""
+    given = await request.json()
+    analyst = str(given.get("analyst") or "").strip() or None
+    texts = {key: str(given.get(key, "")) for key in ("sql", "epsilon")}
+    return JSONResponse(await _of_project(request, "ask", analyst=analyst, **texts))
+
+
+async def _of_project(request: Request, verb: str, **given: Any) -> Any:
+    project = request.app.state.projects.one(request.path_params["name"])
+    return await request.app.state.tools.ask(verb, folder=str(project.folder), text=project.text, **given)
 
 
 def _inside(request: Request, name: Any) -> Path:
@@ -124,5 +148,8 @@ ROUTES = (
     Route("/joint/report.html", joint_report),
     Route("/api/verify", verified, methods=["POST"]),
     Route("/api/attack", attacked, methods=["POST"]),
-    Route("/api/ask", asked, methods=["POST"]),
+    Route("/api/p/{name}/budget", budget),
+    Route("/api/p/{name}/grant", grant, methods=["POST"]),
+    Route("/api/p/{name}/confirm", confirm, methods=["POST"]),
+    Route("/api/p/{name}/ask", asked, methods=["POST"]),
 )

@@ -7,17 +7,19 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundle.bundle_files import MANIFEST
+from sfumato.bundle.manifest import load
 from sfumato.ground.errors import EXIT_REFUTED, SfumatoError
 from sfumato.ground.work import Work
 from sfumato.studio.confined_plan import confined_plan
 from sfumato.studio.plan_text import revision
 from sfumato.studio.project_store import BEGUN, PICTURES, PLAN, RESULT, RUNS
-from sfumato.studio.run_pictures import pictures_of
 
 Tell = Callable[[Mapping[str, Any]], None]
 
@@ -77,8 +79,15 @@ def _release(folder: Path, number: int, tell: Tell) -> None:
     inside = begun / "inside.html" if made.kind.inside_page is not None else None
     checked = made.write(begun / "release", inside=inside, work=work)
     (begun / PLAN).write_text(text, encoding="utf-8")
-    result = {**_told(made), "verified": checked.holds, "notes": notes, "revision": revision(text)}
-    _dump(begun / PICTURES, pictures_of(made))
+    promises = [list(one) for one in made.kind.promises(load(begun / "release" / MANIFEST))]
+    result = {
+        **_told(made),
+        "promises": promises,
+        "verified": checked.holds,
+        "notes": notes,
+        "revision": revision(text),
+    }
+    _dump(begun / PICTURES, asdict(made.kind.drawn(made)))
     _dump(begun / RESULT, result)
     begun.replace(place)
 
@@ -93,6 +102,9 @@ def _told(made: Any) -> dict[str, Any]:
         for one in verdicts(made.audit.findings)
     ]
     return {
+        "inside": made.kind.inside_page is not None,
+        "heads": list(told.heads),
+        "cells": [[str(cell) for cell in row] for row in told.cells],
         "algorithm": made.algorithm,
         "why": made.why,
         "metric": made.plan.metric,

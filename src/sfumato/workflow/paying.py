@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+from sfumato.budget.accountants import Unit
+from sfumato.budget.accounts import Account
 from sfumato.budget.chain import Head
 from sfumato.budget.ledger import Ledger
 from sfumato.bundle.bundle_files import MANIFEST, sealed_manifest
-from sfumato.ground.errors import BudgetError, BundleError, PlanError
+from sfumato.ground.errors import BudgetError, BundleError, ParameterError, PlanError
 from sfumato.workflow.plan.plan import Plan
 
 MOST_FOLDERS = 1000
@@ -20,6 +23,37 @@ def opened(ledger: Ledger | str | Path) -> Ledger:
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     refuse_rolled_back(book, [folder for folder, _ in citing(book)])
     return book
+
+
+def granted(
+    place: Path,
+    limit: Any,
+    *,
+    analyst: str | None = None,
+    unit: Unit | None = None,
+    delta: Any = None,
+    witness: Path | None = None,
+) -> Account:
+    """Set what an analyst may spend, or without one everybody together; a ledger that does not exist yet is made."""
+    if place.exists():
+        if unit is not None:
+            raise ParameterError(f"--unit is chosen when a ledger is made; {place} exists already")
+        if witness is not None:
+            raise ParameterError(f"{place} exists already; name a witness with `sfumato budget witness {place} FILE`")
+        book = opened(place)
+        if delta is not None and analyst is not None:
+            raise ParameterError("--delta is granted to everybody together; leave --analyst out")
+        given = book.grant(analyst, limit)
+    elif analyst is not None:
+        raise ParameterError(f"{place} does not exist; first grant a limit for everybody together, without --analyst")
+    else:
+        book = Ledger.create(place, total=limit, unit=unit or "epsilon")
+        given = book.accounts()[0]
+        if witness is not None:
+            book.watch(witness)
+    if delta is not None:
+        book.grant_delta(delta)
+    return given
 
 
 def pinned(plan: Plan, named: Ledger | str | Path | None = None) -> Ledger | None:

@@ -94,9 +94,9 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
         ratio=number(exp(min(_epsilon(facts.promise), 50.0)), digits=3),
         amounts=[(name, written(Fraction(amount))) for name, amount in facts.promise.to_json().items()],
         one=said("any one record" if facts.unit is None else "any one person with all their records"),
-        pictures=_pictures(facts, work or Work()),
+        pictures=column_pictures(facts, work or Work()),
         domains=[
-            (name, _domain_words(domain), _known_by(facts, name)) for name, domain in facts.domains["columns"].items()
+            (name, domain_words(domain), _known_by(facts, name)) for name, domain in facts.domains["columns"].items()
         ],
         target_by=_known_by(facts, str((facts.domains.get("target") or {}).get("name"))),
         target=facts.domains.get("target"),
@@ -109,7 +109,8 @@ def _epsilon(promise: Promise) -> float:
     return float(promise.epsilon) if promise.epsilon is not None else epsilon_at(promise.amount(), USUAL)
 
 
-def _pictures(facts: PrivateFacts, work: Work) -> list[tuple[str, Picture]]:
+def column_pictures(facts: PrivateFacts, work: Work) -> list[tuple[str, Picture]]:
+    """A picture of every column, with its name."""
     drawn = []
     for place, (name, found) in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
@@ -187,7 +188,7 @@ def _known_by(facts: PrivateFacts, name: str) -> str:
     return said(words) if words else ""
 
 
-def _domain_words(domain: Mapping[str, Any]) -> str:
+def domain_words(domain: Mapping[str, Any]) -> str:
     """A declared domain in words."""
     if domain["kind"] == "number":
         ends = {key: figured(f"{domain[key]:g}") for key in ("low", "high", "grid")}

@@ -24,12 +24,41 @@ function give(name, key, value) {
   const inside = (plan.tree.columns || {})[name];
   const fresh = { role: "drop", [key]: value };
   const changes = inside ? [[["columns", name, key], value]] : [[["columns", name], fresh]];
+  if (key === "type") changes.push(...retyped(name, value));
   if (key === "role" && value === "quasi" && !(inside && inside.hierarchy)) {
     const proposed = found.columns.find((one) => one.name === name).hierarchy || { kind: "flat" };
     if (inside) changes.push([["columns", name, "hierarchy"], proposed]);
     else fresh.hierarchy = proposed;
   }
   edit(changes);
+}
+
+// Paths and sets are judged by other models than tables, and a hierarchy is over their items.
+const itemized = (type) => ["set", "trajectory"].includes(type);
+function retyped(name, type) {
+  const said = plan.tree.columns || {};
+  const before = Object.values(said).some((one) => itemized(one.type));
+  const after = itemized(type) || Object.entries(said).some(([other, one]) => other !== name && itemized(one.type));
+  const changes = [];
+  if (itemized(type) !== itemized((said[name] || {}).type)) for (const key of ["hierarchy", "time_hierarchy", "separator", "mark", "base", "domain_from"]) changes.push([["columns", name, key], null]);
+  if (itemized(type)) changes.push([["columns", name, "role"], "quasi"]);
+  if (before === after || "epsilon" in (plan.tree.privacy || {})) return changes;
+  for (const key of Object.keys(plan.tree.privacy || {})) changes.push([["privacy", key], null]);
+  changes.push([["privacy", after ? "km" : "k_anonymity"], after ? { k: 5, m: 2 } : 5]);
+  for (const [part, key] of [["algorithm", "max_suppressed"], ["algorithm", "name"], ["utility", "metric"], ["utility", "purpose"]]) if (key in (plan.tree[part] || {})) changes.push([[part, key], null]);
+  return changes;
+}
+
+// How the items of a cell are written.
+function marks(name) {
+  const type = chosen(name, "type");
+  if (!itemized(type)) return [];
+  const keys = type === "set" ? [["separator", "|"]] : [["separator", "|"], ["mark", "@"]];
+  return keys.map(([key, usual]) => {
+    const made = make("input", { size: 2, maxlength: 3, "aria-label": `${key} of ${name}`, value: chosen(name, key) || usual });
+    made.addEventListener("change", () => edit([[["columns", name, key], made.value || null]]));
+    return make("label", { class: "small" }, ` ${key} `, made);
+  });
 }
 
 // A suggestion that the plan does not follow can be taken with one click.
@@ -52,7 +81,7 @@ function draw() {
   body.replaceChildren(...found.columns.map((one) => make("tr", {},
     make("th", { scope: "row" }, one.name, some(one)),
     make("td", {}, select(one.name, "role", roles, "drop")),
-    make("td", {}, select(one.name, "type", types, one.type)),
+    make("td", {}, select(one.name, "type", types, one.type), ...marks(one.name)),
     make("td", { class: "num" }, count(one.distinct)),
     make("td", { class: "num" }, share(one.alone / found.rows)),
     make("td", { class: "num" }, count(one.missing)),

@@ -5,6 +5,7 @@ import { api, base, edit, make, notice, plan } from "./studio.js";
 const editor = document.getElementById("editor");
 if (editor) {
   const column = editor.dataset.column;
+  const key = editor.dataset.key;
   const kind = document.getElementById("kind");
   const fields = document.getElementById("fields");
   const problem = document.getElementById("hierarchy-problem");
@@ -12,7 +13,7 @@ if (editor) {
   let tree = {};
   let spread = null;
 
-  const inPlan = () => ((plan.tree.columns || {})[column] || {}).hierarchy || { kind: "flat" };
+  const inPlan = () => ((plan.tree.columns || {})[column] || {})[key] || { kind: "flat" };
   const kindOf = (one) => (one.cuts ? "edges" : one.kind || (one.tree ? "tree" : one.bundled ? "bundled" : one.file ? "file" : "flat"));
   const numbers = (text) => text.split(/[\s,;]+/).filter(Boolean).map(Number);
   const words = (text) => text.split(/[\s,;]+/).filter(Boolean);
@@ -91,7 +92,7 @@ if (editor) {
     const mine = ++asked;
     take.disabled = JSON.stringify(tree) === JSON.stringify(inPlan());
     try {
-      const found = await api("POST", `${base}/levels`, { column, tree });
+      const found = await api("POST", `${base}/levels`, { column, tree, key });
       if (mine !== asked) return;
       problem.textContent = "";
       document.getElementById("levels").replaceChildren(...found.levels.map(drawn));
@@ -130,27 +131,27 @@ if (editor) {
     const before = tree;
     if (kindOf(inPlan()) === kind.value) return start(inPlan());
     try {
-      if (kind.value === "tree") return await start(await api("POST", `${base}/nested`, { column, tree: before }));
+      if (kind.value === "tree") return await start(await api("POST", `${base}/nested`, { column, tree: before, key }));
       if (kind.value === "groups") {
-        const flat = await api("POST", `${base}/nested`, { column, tree: { kind: "flat" } });
+        const flat = await api("POST", `${base}/nested`, { column, tree: { kind: "flat" }, key });
         return await start({ kind: "groups", groups: { other: Object.values(flat.tree)[0] } });
       }
       return await start(fresh[kind.value]());
     } catch (error) { problem.textContent = error.message; }
   });
   take.addEventListener("click", async () => {
-    await edit([[["columns", column, "hierarchy"], tree]]);
+    await edit([[["columns", column, key], tree]]);
     notice("The plan has this hierarchy now.");
   });
   document.getElementById("import").addEventListener("change", async (event) => {
     try {
-      const found = await api("PUT", `${base}/hierarchy?column=${encodeURIComponent(column)}`, event.target.files[0]);
+      const found = await api("PUT", `${base}/hierarchy?column=${encodeURIComponent(column)}&key=${key}`, event.target.files[0]);
       await start(found.tree);
       notice("The file is read; take it into the plan, or edit it as a tree.");
     } catch (error) { problem.textContent = error.message; }
     event.target.value = "";
   });
   document.addEventListener("plan", () => start(inPlan()));
-  try { spread = (await api("GET", `${base}/spread?column=${encodeURIComponent(column)}`)).spread; } catch (error) { problem.textContent = error.message; }
+  try { spread = (await api("GET", `${base}/spread?column=${encodeURIComponent(column)}&key=${key}`)).spread; } catch (error) { problem.textContent = error.message; }
   start(inPlan());
 }

@@ -1,6 +1,8 @@
-import { api, base, edit, make, number, plan } from "./studio.js";
+import { api, base, edit, make, notice, number, plan, replace } from "./studio.js";
 
 const places = [...document.querySelectorAll(".models li")];
+const [metric, suppressed] = ["metric", "suppressed"].map((id) => document.getElementById(id));
+const noise = ["epsilon", "delta", "discovery"].map((id) => document.getElementById(id)).filter(Boolean);
 
 // A value as TOML writes it, and back: small, and only for what a requirement holds.
 function toml(value) {
@@ -77,9 +79,32 @@ function draw() {
     for (const one of place.querySelectorAll("var")) one.textContent = valued(place, said, one.dataset.parameter);
     place.querySelector(".reached").hidden = true;
   }
-  document.getElementById("metric").value = (plan.tree.utility || {}).metric || "loss";
-  document.getElementById("suppressed").value = 100 * ((plan.tree.algorithm || {}).max_suppressed || 0);
+  if (metric) {
+    metric.value = (plan.tree.utility || {}).metric || "loss";
+    suppressed.value = 100 * ((plan.tree.algorithm || {}).max_suppressed || 0);
+  }
+  for (const one of noise) one.value = (plan.tree.privacy || {})[one.id] ?? "";
+  if (noise.length) document.getElementById("ratio").textContent = told(document.getElementById("epsilon").value);
+  strange();
   reached();
+}
+
+// What epsilon means: how much more likely anything can become by one person.
+function told(text) {
+  const [over, under] = text.split("/").map(Number);
+  const times = Math.exp(under === undefined ? over : over / under);
+  if (!Number.isFinite(times) || text === "") return "Write a number such as 1 or 0.5.";
+  return `Whatever is seen is at most ${number(times)} times as likely with somebody in the table as without them${(plan.tree.privacy || {}).delta === undefined ? "" : ", up to delta"}.`;
+}
+
+// What the plan asks for and no model of this page takes: it can be taken out here.
+function strange() {
+  const known = [...places.map((one) => one.dataset.key), ...noise.map((one) => one.id), "reading", "ledger", "analyst", "domains"];
+  const found = Object.entries(plan.tree.privacy || {}).filter(([key]) => !known.includes(key));
+  const list = document.getElementById("strangers");
+  list.hidden = found.length === 0;
+  list.replaceChildren(...found.map(([key, value]) => make("li", {}, `${key} = ${toml(value)} is not for a release of this kind. `,
+    make("button", { type: "button", class: "quiet small", onclick: () => edit([[["privacy", key], null]]) }, `Take ${key} out`))));
 }
 
 async function reached() {
@@ -110,7 +135,25 @@ for (const place of places) {
     edit([[["privacy", place.dataset.key], all.length === 0 ? null : all.length === 1 ? all[0] : all]]);
   });
 }
-document.getElementById("metric").addEventListener("change", (event) => edit([[["utility", "metric"], event.target.value]]));
-document.getElementById("suppressed").addEventListener("change", (event) => edit([[["algorithm", "max_suppressed"], Number(event.target.value) / 100]]));
+if (metric) {
+  metric.addEventListener("change", () => edit([[["utility", "metric"], metric.value]]));
+  suppressed.addEventListener("change", () => edit([[["algorithm", "max_suppressed"], Number(suppressed.value) / 100]]));
+}
+for (const one of noise) {
+  one.addEventListener("change", () => {
+    const text = one.value.trim();
+    edit([[["privacy", one.id], text === "" ? null : Number.isFinite(Number(text)) ? Number(text) : text]]);
+  });
+}
+for (const one of document.querySelectorAll("[name=promise]")) {
+  one.addEventListener("change", async () => {
+    const found = await replace(`${base}/promise`, { promise: one.value });
+    if (found && found.left_out.length) sessionStorage.setItem("left out", found.left_out.join(", "));
+  });
+}
+if (sessionStorage.getItem("left out")) {
+  notice(`Noise has no domain for ${sessionStorage.getItem("left out")}: left out of this plan. Dates can come in as numbers, sets with a tree.`);
+  sessionStorage.removeItem("left out");
+}
 document.addEventListener("plan", draw);
-draw();
+if (document.getElementById("promises")) draw();

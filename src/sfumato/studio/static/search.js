@@ -6,7 +6,8 @@ const shown = document.getElementById("progress");
 const told = document.getElementById("told");
 const notes = document.getElementById("notes");
 // Options of single algorithms: they leave the plan with the algorithm that they belong to.
-const own = ["levels", "strict", "cut", "order", "choose", "output", "method", "base", "aside", "counts"];
+const own = ["levels", "strict", "cut", "order", "choose", "output", "method", "base", "aside", "counts", "curve", "score", "splits", "steps", "mode", "partial", "suppress", "beam", "escapes", "block", "specializations", "consistent", "kept", "inner", "support", "generalize", "scope", "secrets", "parts", "smallest", "by"];
+const purpose = document.getElementById("purpose");
 const choices = [...document.querySelectorAll("[name=algorithm]")];
 
 // Why an algorithm fits or not: each says by itself what it refuses of this plan.
@@ -26,7 +27,7 @@ async function reasons() {
 function draw() {
   const name = (plan.tree.algorithm || {}).name || "auto";
   for (const one of choices) one.checked = one.value === name;
-  document.getElementById("purpose").value = (plan.tree.utility || {}).purpose || "one-reading";
+  if (purpose) purpose.value = (plan.tree.utility || {}).purpose || "one-reading";
 }
 
 function listen() {
@@ -72,7 +73,7 @@ for (const one of choices) {
     edit([[["algorithm", "name"], one.value], ...said]);
   });
 }
-document.getElementById("purpose").addEventListener("change", (event) => edit([[["utility", "purpose"], event.target.value]]));
+if (purpose) purpose.addEventListener("change", (event) => edit([[["utility", "purpose"], event.target.value]]));
 document.addEventListener("plan", () => { draw(); reasons(); });
 draw();
 reasons();

@@ -49,6 +49,8 @@ const undo = document.getElementById("plan-undo");
 
 function show(state) {
   Object.assign(plan, state);
+  // A plan of another kind has other forms on these pages.
+  if (state.kind && state.kind !== main.dataset.kind && !["columns", "result", "compare", "export"].some((one) => location.pathname.includes(`/${one}`))) return location.reload();
   if (text) {
     text.value = state.text;
     text.dataset.revision = state.revision;
@@ -78,10 +80,24 @@ export function edit(changes) {
   return waiting;
 }
 
+// The whole plan made anew by the server; gives its answer, or nothing where it was refused.
+export async function replace(address, body) {
+  try {
+    const found = await api("POST", address, { ...body, revision: plan.revision });
+    show(found);
+    return found;
+  } catch (error) {
+    if (error.status === 409) show(error.found);
+    notice(error.message, "bad");
+  }
+}
+
 if (text) {
-  plan.text = text.value;
+  plan.text = text.defaultValue;
   plan.revision = text.dataset.revision;
-  text.addEventListener("input", () => { save.disabled = undo.disabled = text.value === plan.text; });
+  const typed = () => { save.disabled = undo.disabled = text.value === plan.text; };
+  text.addEventListener("input", typed);
+  typed();
   undo.addEventListener("click", () => show(plan));
   save.addEventListener("click", async () => {
     const mine = text.value;

@@ -1,4 +1,4 @@
-import { api, count, make, notice, number, share } from "./studio.js";
+import { api, count, make, notice } from "./studio.js";
 
 const told = document.getElementById("told");
 const value = (id) => document.getElementById(id).value;
@@ -23,11 +23,4 @@ asked("verify", "/api/verify", () => ({ bundle: value("bundle") }), (found) => [
 asked("attack", "/api/attack", () => ({ bundle: value("bundle"), original: value("original"), plan: value("project") }), (found) => [
   ...found.findings.map((one) => make("div", { class: "attack" }, make("p", {}, chip(!one.broken, one.chip), " ", make("strong", {}, one.attack), `: ${one.verdict}`), make("p", { class: "small" }, one.who))),
   make("p", { class: "small muted" }, `Not made: ${Object.keys(found.skipped).join(", ") || "none"}.`),
-]);
-asked("ask", "/api/ask", () => ({ project: value("project"), sql: value("sql"), epsilon: value("epsilon"), analyst: value("analyst") }), (found) => [
-  ...found.answers.map((one) => make("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": one.name }, make("table", {},
-    make("caption", {}, `${one.name}, each interval with ${share(one.confidence)} confidence`),
-    make("thead", {}, make("tr", {}, ...one.by.map((name) => make("th", { scope: "col" }, name)), ...["noisy value", "from", "to"].map((name) => make("th", { scope: "col", class: "num" }, name)))),
-    make("tbody", {}, ...one.rows.map((row) => make("tr", {}, ...row.group.map((cell) => make("th", { scope: "row" }, cell)), ...[row.value, row.low, row.high].map((cell) => make("td", { class: "num" }, number(cell))))))))),
-  make("p", {}, `${found.analyst} has ${found.left} of ${found.granted} left.`),
 ]);

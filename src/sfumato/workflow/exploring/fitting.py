@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,10 +10,6 @@ from sfumato.ground.errors import Infeasible, Interrupted, OutOfTime, SfumatoErr
 from sfumato.ground.work import Work
 from sfumato.workflow.catalog.listing import first_line
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.kind import Asked
-from sfumato.workflow.kinds.table.auto import chosen
-from sfumato.workflow.kinds.table.preparing import Prepared
-from sfumato.workflow.kinds.table.table_search import search_by
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -28,24 +25,22 @@ class Fit:
     """What it refuses; empty where it can be asked."""
 
 
-def fitting(prepared: Prepared, plan: Plan) -> dict[str, Any]:
-    """Every algorithm for tables, and what `auto` stands for."""
-    parts = catalog()
+def fitting(plan: Plan, kind: str, begun: Callable[[Plan, Work], object], auto: str, why: str) -> dict[str, Any]:
+    """Every algorithm for a kind of release, and what `auto` stands for; ``begun`` begins the one that a plan names."""
+    parts = catalog().solving(kind)
     found = [
-        Fit(name=name, about=first_line(part.found), why_not=_why_not(prepared, plan, name))
-        for name, part in parts.solving("table").items()
+        Fit(name=name, about=first_line(part.found), why_not=_why_not(plan, name, begun))
+        for name, part in parts.items()
     ]
-    name, why = chosen(prepared.problem)
-    return {"algorithms": [asdict(one) for one in found], "auto": name, "why": why, "nodes": prepared.problem.nodes}
+    return {"algorithms": [asdict(one) for one in found], "auto": auto, "why": why}
 
 
-def _why_not(prepared: Prepared, plan: Plan, name: str) -> str:
-    """What the algorithm refuses. It is begun with no time left: what it can do ends at once, untold."""
-    named = replace(plan, algorithm=replace(plan.algorithm, name=name, options={}))
+def _why_not(plan: Plan, name: str, begun: Callable[[Plan, Work], object]) -> str:
+    """What the algorithm refuses. It is begun with no time left: what it can do ends at once."""
     work = Work(seconds=0.0)
     work.cancelled.set()
     try:
-        search_by(Asked(plan=named, keys={}), prepared, name, work)
+        begun(replace(plan, algorithm=replace(plan.algorithm, name=name, options={})), work)
     except (Interrupted, OutOfTime, Infeasible):
         return ""
     except SfumatoError as error:

@@ -16,12 +16,14 @@ from sfumato.attacks.frame.subject import Subject
 from sfumato.data.table import Table
 from sfumato.ground.errors import PlanError
 from sfumato.ground.work import Work
+from sfumato.report.base.drawn import Drawn
 from sfumato.verification.checks import Check, Remark
 from sfumato.workflow.opening_words import claims_explained
 
 if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import Applied, Outside
     from sfumato.workflow.audit import Audit
+    from sfumato.workflow.exploring.counted import Counted
     from sfumato.workflow.frontier.comparison import Comparison
     from sfumato.workflow.plan.attack_plan import AttackPlan
     from sfumato.workflow.plan.plan import Plan
@@ -123,6 +125,8 @@ class Kind:
     """Refuse what can be refused before the table is read, and pay for what must be paid before."""
     read: Callable[[Asked], Any]
     """The table, from a frame or from the file that the plan names."""
+    counted: Callable[[Plan, Table], Counted] | None = None
+    """A table under a plan, for pages that look at it before anything is released; None: there is nothing to see."""
     prepare: Callable[[Asked, Any], Any]
     """Describe the columns, and count."""
     notes: Callable[[Any], Iterable[str]] = lambda prepared: ()
@@ -164,6 +168,8 @@ class Kind:
     """The steward's own report, with the original's figures; None where a release has none."""
     summary: Callable[[Any], Summary]
     """What was made, for people."""
+    drawn: Callable[[Any], Drawn] = lambda made: Drawn()
+    """Its pictures, for pages beside the report; none where a release has no more than its report."""
     figures: Callable[[Any], dict[str, Any]]
     """What was made, for programs."""
     draft: Callable[[Profile], list[str]] | None = None

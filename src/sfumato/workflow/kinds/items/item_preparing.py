@@ -58,7 +58,7 @@ def prepare_items(plan: Plan, table: Table) -> ItemPrepared:
     roles = {**schema.roles, **dict.fromkeys(plan.itemized, Role.DROP)}
     whole, dropped = without_missing(plan, local, Schema(roles=roles))
     table = whole.table
-    items = {name: _items(plan.columns[name], table, name) for name in plan.itemized}
+    items = {name: items_of(plan.columns[name], table, name) for name in plan.itemized}
     wanted = dict.fromkeys([*plain, *(name for model in models for name in model.columns)])
     kinds: dict[str, Any] = {name: plan.columns[name].type for name in wanted}
     cells = {name: table.column(name, kinds[name]) for name in wanted}
@@ -80,7 +80,8 @@ def prepare_items(plan: Plan, table: Table) -> ItemPrepared:
     return ItemPrepared(table=table, schema=schema, items=items, cells=cells, problem=problem, dropped_rows=dropped)
 
 
-def _items(column: ColumnPlan, table: Table, name: str) -> ItemColumn:
+def items_of(column: ColumnPlan, table: Table, name: str) -> ItemColumn:
+    """The cells of a column as items, read as the plan says."""
     if column.type == "set":
         return set_column(table, name, separator=column.separator)
     first = column.repeats == "first"

@@ -11,10 +11,12 @@ from sfumato.budget.events import from_json, to_json
 from sfumato.budget.promise import Promise
 from sfumato.data.table import Table
 from sfumato.ground.work import Work
+from sfumato.report.base.drawn import Drawn, DrawnColumn
 from sfumato.report.base.language import said
 from sfumato.report.joint.session_shown import session_shown
-from sfumato.report.private.private_page import UNPAID, PrivateFacts, ledger_lines, render
+from sfumato.report.private.private_page import UNPAID, PrivateFacts, column_pictures, ledger_lines, render
 from sfumato.verification.private_checks import claimed, counts_of
+from sfumato.workflow.bundling import unwritten
 from sfumato.workflow.kinds.kind import Summary, warned
 from sfumato.workflow.kinds.private.private_release import PrivateRelease
 
@@ -76,6 +78,14 @@ def _counted(rows: pl.DataFrame, name: str, counts: str | None) -> tuple[tuple[s
     weights = pl.len() if counts is None else pl.col(counts).cast(pl.String).cast(pl.Int64).sum()
     found = rows.group_by(name, maintain_order=True).agg(weights.cast(pl.Int64).alias("rows of the label"))
     return tuple((str(label), int(many)) for label, many in found.iter_rows())
+
+
+def drawn(made: PrivateRelease) -> Drawn:
+    """What the noisy rows show of every column; it is no more than the report shows."""
+    pictures = column_pictures(public_facts(*unwritten(made)), Work())
+    about = "noisy; none of these rows is anybody's own"
+    columns = (DrawnColumn(name=name, about=about, pictures=(one,)) for name, one in pictures)
+    return Drawn(inside=False, columns=tuple(columns))
 
 
 def summary(made: PrivateRelease) -> Summary:

@@ -22,6 +22,7 @@ from sfumato.workflow.kinds.private import (
 from sfumato.workflow.kinds.private.discovering import prepared
 
 if TYPE_CHECKING:
+    from sfumato.workflow.exploring.counted import Counted
     from sfumato.workflow.frontier.comparison import Comparison
     from sfumato.workflow.plan.plan import Plan
 
@@ -40,12 +41,19 @@ def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> It
         yield from session_checks(manifest)
 
 
+def _counted(plan: Plan, table: Table) -> Counted:
+    from sfumato.workflow.kinds.private.counted_noise import CountedNoise
+
+    return CountedNoise(plan, table)
+
+
 KIND = Kind(
     name="private",
     needs=(("opendp", "a differentially private release"),),
     options=("output",),
     check=private_plan.check,
     begin=private_stages.begin,
+    counted=_counted,
     read=private_stages.read,
     prepare=lambda asked, rows: prepared(asked.plan, *rows),
     notes=lambda ready: ready.notes,
@@ -65,6 +73,7 @@ KIND = Kind(
     ),
     promises=private_content.promises,
     summary=private_content.summary,
+    drawn=private_content.drawn,
     figures=private_content.figures,
     comparison=_comparison,
 )

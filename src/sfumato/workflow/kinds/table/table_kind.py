@@ -27,6 +27,8 @@ from sfumato.workflow.kinds.table.foreseeing import foreseen
 from sfumato.workflow.kinds.table.preparing import Prepared, prepare
 
 if TYPE_CHECKING:
+    from sfumato.report.base.drawn import Drawn
+    from sfumato.workflow.exploring.counted import Counted
     from sfumato.workflow.frontier.comparison import Comparison
     from sfumato.workflow.plan.plan import Plan
 
@@ -35,6 +37,12 @@ def _comparison(plan: Plan) -> Comparison:
     from sfumato.workflow.kinds.table.table_comparison import TableComparison
 
     return TableComparison()
+
+
+def _drawn(made: Any) -> Drawn:
+    from sfumato.workflow.kinds.table.table_drawn import drawn
+
+    return drawn(made)
 
 
 def _dimensions(*asked: Any, **said: Any) -> Any:
@@ -66,10 +74,17 @@ def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> It
         yield from session_checks(manifest)
 
 
+def _counted(plan: Plan, table: Table) -> Counted:
+    from sfumato.workflow.kinds.table.counted_table import CountedTable
+
+    return CountedTable(plan, table)
+
+
 KIND = Kind(
     name="table",
     check=table_plan.check,
     begin=table_stages.begin,
+    counted=_counted,
     read=table_stages.read,
     prepare=_prepare,
     notes=_notes,
@@ -86,6 +101,7 @@ KIND = Kind(
     done=table_opening.done,
     inside_page=table_content.inside_page,
     summary=table_content.summary,
+    drawn=_drawn,
     figures=table_content.figures,
     draft=table_plan.draft,
     comparison=_comparison,

@@ -1,0 +1,135 @@
+"""A table under a plan, counted once: what the raw table reaches, and what single nodes of the lattice would give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from sfumato.attacks.identity.risk import risk
+from sfumato.bundle.manifest import plain
+from sfumato.data.table import Table
+from sfumato.ground.errors import Infeasible
+from sfumato.ground.work import Work
+from sfumato.publish.lattice.checker import Checker, Judged
+from sfumato.publish.lattice.reach import refuse_unreachable
+from sfumato.publish.problem import Levels
+from sfumato.verification.judging import claim
+from sfumato.workflow.catalog.lookup import catalog, parameters
+from sfumato.workflow.exploring.counted import Counted
+from sfumato.workflow.exploring.fitting import fitting
+from sfumato.workflow.kinds.kind import Asked
+from sfumato.workflow.kinds.table.auto import chosen
+from sfumato.workflow.kinds.table.offered_models import offered
+from sfumato.workflow.kinds.table.preparing import prepare
+from sfumato.workflow.kinds.table.table_search import search_by
+from sfumato.workflow.loading import marked
+from sfumato.workflow.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeShown:
+    """What one node of the lattice would give."""
+
+    levels: Mapping[str, int]
+    """The level of each quasi-identifier."""
+    heights: Mapping[str, int]
+    """The top level of each."""
+    feasible: bool
+    """Whether the requirement holds there within the allowed suppression."""
+    value: float | None
+    """What the plan's metric says; None where the node is not feasible."""
+    suppressed: int
+    """How many rows would be suppressed."""
+    classes: int
+    """How many groups would be left."""
+    smallest: int
+    """The size of the smallest of them."""
+    risk: float
+    """The highest chance to pick a row rightly."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For pages."""
+        found: dict[str, Any] = plain(asdict(self))
+        return found
+
+
+class CountedTable(Counted):
+    """A table counted under a plan: its lattice can be looked at node by node."""
+
+    def __init__(self, plan: Plan, table: Table) -> None:
+        """Nothing is judged yet."""
+        super().__init__(plan)
+        self.prepared = prepare(plan, marked(table, plan), None, catalog())
+
+    @cached_property
+    def checker(self) -> Checker:
+        """Judges nodes."""
+        return Checker(self.prepared.problem)
+
+    def reached(self) -> list[dict[str, Any]]:
+        """How far the raw table is from each model, and its risk."""
+        problem = self.prepared.problem
+        raw, _ = problem.cells.project(problem.cells.quasi)
+        claims = [claim(model, parameters(model), raw, problem.reading) for model in self.prepared.models]
+        return [plain(one.to_json()) for one in claims]
+
+    def unreachable(self) -> str | None:
+        """Why no release can meet the requirement, where that shows without a search."""
+        try:
+            refuse_unreachable(self.prepared.problem)
+        except Infeasible as error:
+            return str(error)
+        return None
+
+    def risk(self) -> dict[str, Any]:
+        """Re-identification risks of the raw table."""
+        cells, _ = self.prepared.problem.cells.project(self.prepared.problem.cells.quasi)
+        return risk(cells.by_people().sizes, None).to_json()
+
+    def offered(self) -> list[dict[str, Any]]:
+        """What the raw table reaches of models that the plan does not ask for."""
+        return offered(self.prepared, self.plan)
+
+    def fitting(self) -> dict[str, Any]:
+        """Each algorithm for tables is begun and says what it refuses."""
+        name, why = chosen(self.prepared.problem)
+        return fitting(self.plan, "table", self._begun, name, why)
+
+    def _begun(self, plan: Plan, work: Work) -> None:
+        search_by(Asked(plan=plan, keys={}), self.prepared, plan.algorithm.name, work)
+
+    def node(self, levels: Mapping[str, int]) -> NodeShown:
+        """What a node would give."""
+        problem = self.prepared.problem
+        names, heights = problem.cells.quasi, [h.height for h in problem.hierarchies]
+        place: Levels = tuple(min(max(int(levels.get(n, 0)), 0), top) for n, top in zip(names, heights, strict=True))
+        return self._shown(self.checker.judge(place))
+
+    def around(self, levels: Mapping[str, int]) -> dict[str, Any]:
+        """A node with those one step finer and one step coarser in each column."""
+        here = self.node(levels)
+        steps = [(name, step) for name in here.levels for step in (-1, 1)]
+        near = [
+            {"column": name, "step": step, **self.node({**here.levels, name: here.levels[name] + step}).to_json()}
+            for name, step in steps
+            if 0 <= here.levels[name] + step <= here.heights[name]
+        ]
+        return {"here": here.to_json(), "near": near}
+
+    def _shown(self, found: Judged) -> NodeShown:
+        problem = self.prepared.problem
+        sizes = found.frequencies.sizes
+        kept = sizes[~found.suppressed]
+        smallest = int(kept.min()) if len(kept) else 0
+        return NodeShown(
+            levels=dict(zip(problem.cells.quasi, found.levels, strict=True)),
+            heights={n: h.height for n, h in zip(problem.cells.quasi, problem.hierarchies, strict=True)},
+            feasible=found.feasible,
+            value=found.loss.value if found.feasible else None,
+            suppressed=int(sizes[found.suppressed].sum()),
+            classes=len(kept),
+            smallest=smallest,
+            risk=1 / smallest if smallest else 0.0,
+        )
