@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import re
 import shutil
@@ -10,22 +12,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sfumato as sf
+from sfumato.studio.guard import COOKIE, Keys
 
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no browser is installed: apt-get install chromium")
-patient = pytest.mark.skipif(
-    "SFUMATO_PATIENT" not in os.environ,
-    reason="a browser waits for whole releases, which takes minutes on a busy machine: set SFUMATO_PATIENT=1",
-)
+PATIENCE = 60_000
+"""Milliseconds that a page has for anything, on a machine that is busy with other tests."""
 
 
 @dataclass(slots=True)
@@ -43,6 +45,42 @@ class Running:
     @property
     def token(self) -> str:
         return self.link.partition("token=")[2]
+
+    @property
+    def ours(self) -> dict[str, str]:
+        """What a page of the studio sends with whatever changes something."""
+        keys = Keys(token=self.token)
+        return {"X-Sfumato": keys.header, "Origin": self.address, "Content-Type": "application/json"}
+
+    @contextmanager
+    def asked(
+        self, method: str, path: str, body: bytes | None = None, **headers: str
+    ) -> Iterator[http.client.HTTPResponse]:
+        """The answer to a request; headers are added to the cookie, or take its place."""
+        link = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=60)
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        with closing(link):
+            link.request(method, path, body=body, headers={"Cookie": f"{COOKIE}={self.token}", **sent})
+            with closing(link.getresponse()) as answer:
+                yield answer
+
+    def told(self, method: str, path: str, body: Any = None) -> Any:
+        """What a page of the studio is answered."""
+        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        with self.asked(method, path, sent, **self.ours) as answer:
+            return json.loads(answer.read())
+
+    def events(self, project: str) -> bytes:
+        """What a search tells, from its beginning to its end."""
+        with self.asked("GET", f"/api/p/{project}/progress") as answer:
+            return answer.read()
+
+    def begin(self, table: bytes, name: str = "people.csv") -> str:
+        """A project for a table that is sent; its name."""
+        return str(self.told("PUT", f"/api/upload?name={name}", table)["go"]).split("/")[2]
+
+    def plan(self, project: str) -> Path:
+        return self.folder / "sfumato-studio" / project / "plan.toml"
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -65,20 +103,25 @@ def begin(folder: Path, *options: str) -> Running:
     return Running(folder=folder, process=process, link=link)
 
 
-def people(folder: Path, rows: int = 600) -> Path:
-    """A small table in a folder."""
-    path = folder / "people.csv"
-    sf.datasets.census(rows, seed=3).write_csv(path)
-    return path
+@pytest.fixture(scope="session")
+def table() -> bytes:
+    """Six hundred people as a file."""
+    return sf.datasets.census(600, seed=3).select("age", "sex", "education", "race", "income").write_csv().encode()
 
 
 @pytest.fixture(scope="session")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def studio(tmp_path_factory: pytest.TempPathFactory, table: bytes) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("served")
-    people(folder)
+    (folder / "people.csv").write_bytes(table)
     running = begin(folder)
     yield running
     running.kill()
+
+
+@pytest.fixture
+def project(studio: Running, table: bytes) -> str:
+    """A fresh project, as an upload begins it."""
+    return studio.begin(table)
 
 
 @pytest.fixture(scope="session")
@@ -95,18 +138,36 @@ def chromium() -> Iterator[Any]:
 
 @dataclass(slots=True)
 class Seen:
-    """What a page did beside showing itself."""
+    """A page, and what it did beside showing itself."""
 
     page: Any
-    faults: list[str]
-    elsewhere: list[str]
+    address: str
+    faults: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> Any:
+        """A page of the studio, with everything that it asks for."""
+        self.page.goto(f"{self.address}/{path}")
+        return self.still()
+
+    def still(self) -> Any:
+        """The page when it has all that it asked for."""
+        self.page.wait_for_load_state("networkidle")
+        return self.page
+
+    def search(self, project: str, number: int = 1) -> Any:
+        """The page of the result that a search comes to."""
+        self.go(f"p/{project}/search").click("#go")
+        self.page.wait_for_url(f"**/result/{number}")
+        return self.still()
 
 
 @pytest.fixture
 def seen(chromium: Any, studio: Running) -> Iterator[Seen]:
     context = chromium.new_context(viewport={"width": 1400, "height": 900})
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    found = Seen(page=page, faults=[], elsewhere=[])
+    found = Seen(page=page, address=studio.address)
     page.on("console", lambda told: found.faults.append(told.text) if told.type == "error" else None)
     page.on("pageerror", lambda error: found.faults.append(str(error)))
     page.on(
@@ -118,9 +179,14 @@ def seen(chromium: Any, studio: Running) -> Iterator[Seen]:
     context.close()
 
 
-def until(what: Any, seconds: float = 15.0) -> None:
+def until(what: Any) -> None:
     """Wait until something is so."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE / 1000
     while not what():
         assert time.monotonic() < end, "it did not become so"
         time.sleep(0.05)
+
+
+def plan_in(page: Any) -> str:
+    """The plan as the panel shows it."""
+    return str(page.input_value("#plan-text"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from pathlib import Path
 from typing import Any
@@ -10,41 +9,27 @@ from urllib.parse import quote
 
 import pytest
 
-from sfumato.studio.guard import COOKIE, Keys
+import sfumato as sf
+from sfumato.studio.guard import COOKIE
 from tests.studio.conftest import Running, begin
 
 pytestmark = pytest.mark.xdist_group("studio")
 
 
 def asked(
-    studio: Running,
-    method: str,
-    path: str,
-    *,
-    body: bytes | None = None,
-    cookie: bool = True,
-    **headers: str,
+    studio: Running, method: str, path: str, *, body: bytes | None = None, **headers: str
 ) -> tuple[int, bytes, dict[str, str]]:
     """One request, as any program on the machine could send it."""
-    host, port = studio.address.removeprefix("http://").split(":")
-    link = http.client.HTTPConnection(host, int(port), timeout=30)
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    if cookie:
-        sent["Cookie"] = f"{COOKIE}={studio.token}"
-    link.request(method, path, body=body, headers=sent)
-    answer = link.getresponse()
-    found = answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
-    link.close()
-    return found
+    with studio.asked(method, path, body, **headers) as answer:
+        return answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
 
 
-def ours(studio: Running) -> dict[str, str]:
-    """What a page of the studio sends with whatever changes something."""
-    return {"X_Sfumato": Keys(token=studio.token).header, "Origin": studio.address, "Content_Type": "application/json"}
+NOBODY = {"Cookie": "other=1"}
+"""Without the cookie of the studio."""
 
 
 def test_the_cookie_is_kept_from_scripts_and_from_other_sites(studio):
-    status, _, headers = asked(studio, "GET", f"/enter?token={studio.token}", cookie=False)
+    status, _, headers = asked(studio, "GET", f"/enter?token={studio.token}", **NOBODY)
     assert status == 303
     assert "HttpOnly" in headers["set-cookie"]
     assert "SameSite=Strict" in headers["set-cookie"]
@@ -52,12 +37,12 @@ def test_the_cookie_is_kept_from_scripts_and_from_other_sites(studio):
 
 @pytest.mark.parametrize("path", ["/", "/p/x/columns", "/api/p/x/plan", "/static/studio.js", "/verify"])
 def test_without_the_token_nothing_is_shown(studio, path):
-    assert asked(studio, "GET", path, cookie=False)[0] == 401
+    assert asked(studio, "GET", path, **NOBODY)[0] == 401
 
 
 def test_a_wrong_token_is_refused(studio):
-    assert asked(studio, "GET", "/enter?token=x", cookie=False)[0] == 401
-    assert asked(studio, "GET", "/", cookie=False, Cookie=f"{COOKIE}=x")[0] == 401
+    assert asked(studio, "GET", "/enter?token=x", **NOBODY)[0] == 401
+    assert asked(studio, "GET", "/", Cookie=f"{COOKIE}=x")[0] == 401
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example"])
@@ -70,12 +55,12 @@ def test_another_host_is_refused(studio, host):
     [
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
-        {"X_Sfumato": "x"},
-        {"X_Sfumato": ""},
+        {"X-Sfumato": "x"},
+        {"X-Sfumato": ""},
     ],
 )
 def test_whatever_changes_something_comes_from_our_pages(studio, wrong):
-    headers = {**ours(studio), **wrong}
+    headers = {**studio.ours, **wrong}
     status, _, _ = asked(studio, "POST", "/api/open", body=b'{"file": "people.csv"}', **headers)
     assert status == 403
     assert asked(studio, "POST", "/api/open", body=b'{"file": "people.csv"}')[0] == 403
@@ -99,7 +84,7 @@ def test_paths_stay_inside(studio, tmp_path_factory, name):
         link.unlink(missing_ok=True)
         link.symlink_to(target)
     body = json.dumps({"file": name}).encode()
-    status, told, _ = asked(studio, "POST", "/api/open", body=body, **ours(studio))
+    status, told, _ = asked(studio, "POST", "/api/open", body=body, **studio.ours)
     assert status == 400
     assert b"secret" not in told or b"outside" in told
 
@@ -114,7 +99,7 @@ def test_an_upload_beyond_the_limit_leaves_nothing(tmp_path, monkeypatch):
     folder.mkdir()
     running = begin(folder, "--most-upload", "1000")
     try:
-        status, told, _ = asked(running, "PUT", "/api/upload?name=big.csv", body=b"x" * 5000, **ours(running))
+        status, told, _ = asked(running, "PUT", "/api/upload?name=big.csv", body=b"x" * 5000, **running.ours)
         assert status == 400
         assert b"1,000 bytes" in told
         assert not [one for one in folder.rglob("*") if one.is_file()]
@@ -123,13 +108,13 @@ def test_an_upload_beyond_the_limit_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_an_empty_upload_says_so(studio):
-    status, told, _ = asked(studio, "PUT", "/api/upload?name=e.csv", body=b"", **ours(studio))
+    status, told, _ = asked(studio, "PUT", "/api/upload?name=e.csv", body=b"", **studio.ours)
     assert status == 400
     assert b"empty" in told
 
 
 def test_two_tabs_do_not_overwrite_each_other(studio):
-    made = json.loads(asked(studio, "POST", "/api/example", body=b'{"example": "census"}', **ours(studio))[1])
+    made = json.loads(asked(studio, "POST", "/api/example", body=b'{"example": "census"}', **studio.ours)[1])
     name = made["go"].split("/")[2]
 
     def plan() -> dict[str, Any]:
@@ -137,9 +122,9 @@ def test_two_tabs_do_not_overwrite_each_other(studio):
 
     first = plan()
     change = {"changes": [[["privacy", "k_anonymity"], 7]], "revision": first["revision"]}
-    assert asked(studio, "POST", f"/api/p/{name}/edit", body=json.dumps(change).encode(), **ours(studio))[0] == 200
+    assert asked(studio, "POST", f"/api/p/{name}/edit", body=json.dumps(change).encode(), **studio.ours)[0] == 200
     change["changes"] = [[["privacy", "k_anonymity"], 9]]
-    status, told, _ = asked(studio, "POST", f"/api/p/{name}/edit", body=json.dumps(change).encode(), **ours(studio))
+    status, told, _ = asked(studio, "POST", f"/api/p/{name}/edit", body=json.dumps(change).encode(), **studio.ours)
     assert status == 409
     assert json.loads(told)["tree"]["privacy"]["k_anonymity"] == 7
     assert plan()["tree"]["privacy"]["k_anonymity"] == 7
@@ -149,7 +134,7 @@ def test_names_and_values_are_shown_and_not_run(studio):
     evil = "<script>alert(1)</script>"
     rows = f'"{evil}",age\n' + "".join(f'"{evil}{n % 3}",{20 + n % 40}\n' for n in range(60))
     status, told, _ = asked(
-        studio, "PUT", f"/api/upload?name={quote(evil + '.csv')}", body=rows.encode(), **ours(studio)
+        studio, "PUT", f"/api/upload?name={quote(evil + '.csv')}", body=rows.encode(), **studio.ours
     )
     assert status in (200, 400)
     if status == 200:
@@ -158,21 +143,30 @@ def test_names_and_values_are_shown_and_not_run(studio):
     assert b"<script>alert" not in asked(studio, "GET", "/")[1]
 
 
-def test_a_project_survives_kill_9_in_the_middle_of_a_search(tmp_path: Path):
-    folder = tmp_path / "served"
-    folder.mkdir()
-    running = begin(folder)
-    made = json.loads(asked(running, "POST", "/api/example", body=b'{"example": "patients"}', **ours(running))[1])
-    name = made["go"].split("/")[2]
-    project = folder / "sfumato-studio" / name
+STAGES = ("read", "count", "search", "recode", "judge", "attack", "write", "report", "verify")
+
+
+@pytest.mark.parametrize("stage", [None, "count", "attack", "verify"])
+def test_a_project_survives_kill_9_in_the_middle_of_a_search(tmp_path: Path, stage: str | None):
+    """Killed at once, or when a stage or a later one has begun; a release is then whole, or nothing is there."""
+    running = begin(tmp_path)
+    name = str(running.told("POST", "/api/example", {"example": "patients"})["go"]).split("/")[2]
+    project = tmp_path / "sfumato-studio" / name
     before = (project / "plan.toml").read_bytes()
-    assert asked(running, "POST", f"/api/p/{name}/search", body=b"{}", **ours(running))[0] == 200
+    running.told("POST", f"/api/p/{name}/search", {})
+    if stage is not None:
+        with running.asked("GET", f"/api/p/{name}/progress") as events:
+            later = STAGES[STAGES.index(stage) :]
+            while (line := events.readline()) and not any(f'"{one}"'.encode() in line for one in later):
+                pass
     running.kill()
-    again = begin(folder)
+    again = begin(tmp_path)
     try:
         assert (project / "plan.toml").read_bytes() == before
         assert asked(again, "GET", f"/p/{name}/search")[0] == 200
-        runs = project / "runs"
-        assert not [one for one in runs.glob("*") if one.name.startswith(".")] if runs.exists() else True
+        left = sorted((project / "runs").glob("*")) if (project / "runs").exists() else []
+        assert all(sf.verify(one / "release").holds for one in left)
+        again.told("POST", f"/api/p/{name}/search", {})
+        assert b'"event": "done"' in again.events(name)
     finally:
         again.kill()

@@ -7,23 +7,19 @@ from typing import Any
 
 import pytest
 
-from tests.studio.conftest import Running, Seen, needs_browser, patient, until
+from tests.studio.conftest import Seen, needs_browser, plan_in, until
 
-pytestmark = [needs_browser, patient, pytest.mark.slow, pytest.mark.xdist_group("studio")]
+pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.xdist_group("studio")]
 
 
 @pytest.fixture
-def editor(seen: Seen, studio: Running) -> tuple[Any, str]:
-    """A page with the editor of a column of a fresh project."""
-    page = seen.page
-    page.click("text=people.csv")
-    page.wait_for_url("**/columns")
-    name = page.url.split("/")[-2]
-    return page, f"{studio.address}/p/{name}/hierarchies?column="
+def editor(seen: Seen, project: str) -> Any:
+    """The editor of a column of a fresh project."""
+    return lambda column: seen.go(f"p/{project}/hierarchies?column={column}")
 
 
 def hierarchy(page: Any, column: str) -> Any:
-    return tomllib.loads(page.input_value("#plan-text"))["columns"][column]["hierarchy"]
+    return tomllib.loads(plan_in(page))["columns"][column]["hierarchy"]
 
 
 def taken(page: Any, column: str, before: Any) -> Any:
@@ -33,9 +29,7 @@ def taken(page: Any, column: str, before: Any) -> Any:
 
 
 def test_edges_are_dragged_typed_and_moved_by_keys(editor):
-    page, address = editor
-    page.goto(f"{address}age")
-    page.wait_for_selector("#levels section")
+    page = editor("age")
     before = hierarchy(page, "age")
     page.select_option("#kind", "edges")
     page.wait_for_selector(".edge")
@@ -63,9 +57,7 @@ def test_edges_are_dragged_typed_and_moved_by_keys(editor):
 
 
 def test_values_move_between_groups_of_several_levels(editor):
-    page, address = editor
-    page.goto(f"{address}education")
-    page.wait_for_selector("#levels section")
+    page = editor("education")
     before = hierarchy(page, "education")
     page.select_option("#kind", "tree")
     page.wait_for_selector(".groups .member")
@@ -90,9 +82,7 @@ def test_values_move_between_groups_of_several_levels(editor):
 
 
 def test_a_hierarchy_goes_out_as_a_file_and_comes_in_again(editor, tmp_path):
-    page, address = editor
-    page.goto(f"{address}education")
-    page.wait_for_selector("#levels section")
+    page = editor("education")
     before, shown = hierarchy(page, "education"), page.locator("#levels").inner_text()
     with page.expect_download() as got:
         page.click("text=Export as CSV")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sfumato.ground.errors import PlanError
+from sfumato.ground.errors import PlanError, SfumatoError
 from sfumato.studio.guided_tour import read
 from sfumato.studio.plan_text import revision
 from sfumato.studio.project_store import Project
@@ -23,8 +24,22 @@ from sfumato.workflow.exploring.item_values import TIMES
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+View = Callable[["Request"], Awaitable[Response]]
 MOST_ROWS = 200
 """How many rows of a table one answer has."""
+
+
+def looked(view: View) -> View:
+    """For whatever only looks: a refusal is an answer like any other, and no failed request."""
+
+    @wraps(view)
+    async def answered(request: Request) -> Response:
+        try:
+            return await view(request)
+        except SfumatoError as error:
+            return JSONResponse({"error": str(error)})
+
+    return answered
 
 
 async def save_plan(request: Request) -> Response:
@@ -47,6 +62,7 @@ async def read_plan(request: Request) -> Response:
     return JSONResponse(plan_state(of(request)))
 
 
+@looked
 async def rows(request: Request) -> Response:
     """Some rows of the table."""
     project = of(request)
@@ -55,27 +71,32 @@ async def rows(request: Request) -> Response:
     return JSONResponse(await ask_desk(request, project, "rows", first=first, many=many))
 
 
+@looked
 async def profiled(request: Request) -> Response:
     """What the columns look like, and what is suggested."""
     return JSONResponse(await profile_of(request, of(request)))
 
 
+@looked
 async def levels(request: Request) -> Response:
     """The levels that a hierarchy gives a column, before it is taken into the plan."""
     return JSONResponse({"levels": await _with_tree(request, "levels")})
 
 
+@looked
 async def nested(request: Request) -> Response:
     """A hierarchy as a tree of groups, to be edited by moving values."""
     return JSONResponse(await _with_tree(request, "nested"))
 
 
+@looked
 async def spread(request: Request) -> Response:
     """How the numbers of a column lie."""
     column, key = request.query_params.get("column", ""), _key(request.query_params.get("key"))
     return JSONResponse({"spread": await ask_desk(request, of(request), "spread", column=column, key=key)})
 
 
+@looked
 async def declared(request: Request) -> Response:
     """What a declared domain means for the rows of a column, before it is taken into the plan."""
     given = await request.json()
@@ -95,6 +116,7 @@ async def take_file(request: Request) -> Response:
     return JSONResponse({"tree": tree})
 
 
+@looked
 async def fitting(request: Request) -> Response:
     """Which algorithms can be asked, and why not the others."""
     return JSONResponse(await ask_desk(request, of(request), "fitting"))
@@ -117,6 +139,7 @@ async def leaves(request: Request) -> Response:
     return Response(text, media_type="text/csv", headers=headers)
 
 
+@looked
 async def reached(request: Request) -> Response:
     """What the raw table reaches of every model of the plan."""
     return JSONResponse(await ask_desk(request, of(request), "reached"))

@@ -29,7 +29,7 @@ export async function api(method, address, body) {
   } else if (body !== undefined) options.body = body;
   const answer = await fetch(address, options);
   const found = await answer.json();
-  if (!answer.ok) {
+  if (!answer.ok || found.error) {
     const error = new Error(found.error || "That did not work.");
     error.found = found;
     error.status = answer.status;
@@ -47,15 +47,20 @@ const text = document.getElementById("plan-text");
 const save = document.getElementById("plan-save");
 const undo = document.getElementById("plan-undo");
 
-function show(state) {
+// A plan of another kind has other forms on these pages.
+const byKind = ["hierarchies", "requirement", "search"].includes(location.pathname.split("/")[3]);
+
+// Takes a state of the plan over. What somebody typed meanwhile stays, unless it is what was saved or discarded.
+function show(state, typed = false) {
+  const mine = text && !typed && text.value !== plan.text ? text.value : undefined;
   Object.assign(plan, state);
-  // A plan of another kind has other forms on these pages.
-  if (state.kind && state.kind !== main.dataset.kind && !["columns", "result", "compare", "export"].some((one) => location.pathname.includes(`/${one}`))) return location.reload();
+  if (byKind && mine === undefined && state.kind && state.kind !== main.dataset.kind) return location.reload();
   if (text) {
-    text.value = state.text;
+    text.value = mine ?? state.text;
     text.dataset.revision = state.revision;
     document.getElementById("plan-problem").textContent = state.problem || "";
-    save.disabled = undo.disabled = true;
+    save.disabled = undo.disabled = mine === undefined;
+    if (mine !== undefined) notice("The plan changed while you typed. Your text is still here; saving it replaces the other.", "bad");
   }
   document.dispatchEvent(new CustomEvent("plan"));
 }
@@ -98,11 +103,11 @@ if (text) {
   const typed = () => { save.disabled = undo.disabled = text.value === plan.text; };
   text.addEventListener("input", typed);
   typed();
-  undo.addEventListener("click", () => show(plan));
+  undo.addEventListener("click", () => show(plan, true));
   save.addEventListener("click", async () => {
     const mine = text.value;
     try {
-      show(await api("PUT", `${base}/plan`, { text: mine, revision: plan.revision }));
+      show(await api("PUT", `${base}/plan`, { text: mine, revision: plan.revision }), text.value === mine);
       notice("The plan is saved.");
     } catch (error) {
       if (error.status === 409) {
