@@ -64,7 +64,7 @@ def _files(folder: Path, stated: LinkedManifest) -> Iterable[Check]:
     here = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {MANIFEST}
     yield same("files that do not belong here", sorted(here - {name for name, _ in stated.files}), [])
     changed = [name for name, digest in stated.files if name not in here or sha256(folder / name) != digest]
-    yield same("files that are not as they were sealed", changed, [])
+    yield same("files that changed since they were sealed", changed, [])
 
 
 def _told(one: Verification) -> Check:

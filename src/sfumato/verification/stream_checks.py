@@ -84,14 +84,14 @@ def _chain(manifests: list[dict[str, Any]], numbers: list[int]) -> Iterable[Chec
 
 
 def _came(manifests: list[dict[str, Any]], parts: list[Mapping[str, Any]]) -> Iterable[Check]:
-    """Records come between batches, and no batch shows more of them than had come."""
+    """Records come between batches, and no batch shows more of them than had arrived."""
     shown, much = 0, []
     for one, part in zip(manifests, parts, strict=True):
         stated = one["recoding"]
         shown += sum(int(size) * int(many) for size, many in stated["sizes"]) + int(stated.get("left_out", 0))
         much += [part["batch"]] * (shown > part["read"])
-    yield same("batches that show more records than had come", much, [])
+    yield same("batches that show more records than had arrived", much, [])
     read = [one["read"] for one in parts]
     odd = [one["batch"] for one in parts if not one["last"] and one["read"] % one["every"]]
-    yield same("batches at another place than the stream is cut", odd, [])
-    yield same("records that had come, batch by batch", read, sorted(set(read)))
+    yield same("batches that were cut elsewhere than the plan says", odd, [])
+    yield same("records that had arrived, batch by batch", read, sorted(set(read)))
