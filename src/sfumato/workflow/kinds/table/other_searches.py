@@ -62,14 +62,14 @@ def _attempt(name: str, run: Run, work: Work) -> Searched:
 
 
 def told(found: Searched) -> Tried:
-    """A search as the steward is told of it."""
+    """A search as the steward's report shows it."""
     if found.outcome is None:
         return Tried(algorithm=found.algorithm, why=found.why)
     outcome = found.outcome
     return Tried(
         algorithm=found.algorithm,
         value=_value(found),
-        alike=outcome.levels is not None or outcome.cut is not None,
+        alike=outcome.alike,
         cut=outcome.effort.get("stopped") == BY_TIME,
     )
 

@@ -55,9 +55,8 @@ def _searches(made: TableRelease) -> tuple[SearchFacts, ...]:
     """The search that was taken, and those beside it where there are any."""
     if not made.beside:
         return ()
-    alike = made.outcome.levels is not None or made.outcome.cut is not None
     value = made.utility.get(made.plan.metric)
-    taken = SearchFacts(algorithm=made.algorithm, value=value, alike=alike, taken=True)
+    taken = SearchFacts(algorithm=made.algorithm, value=value, alike=made.outcome.alike, taken=True)
     return (taken, *(SearchFacts(**one.to_json()) for one in made.beside))
 
 
