@@ -58,7 +58,7 @@ def test_places_and_marks_are_the_same_on_both_sides(name: str):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_finished_text_is_one_that_the_sources_tell(name: str):
-    """Each piece between places stands in a string of the sources, so a text that is told no more is noticed."""
+    """Each piece between places stands in a string of the sources, so a text that none of them writes is noticed."""
     written = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
     joined = re.sub(r"\"\s*\n\s*f?\"", "", written).replace("_", " ")
     pieces = {one for english in language._texts(name, told=True) for one in PLACES.split(english)}

@@ -43,7 +43,7 @@ def attacked(
     *,
     kind: str = "table",
 ) -> Audit:
-    """Run the attacks that are asked for, or all that fit; when the time is over the rest is told as not made.
+    """Run the attacks that are asked for, or all that fit; when the time is over, the rest is reported as not made.
 
     ``before`` is what else is to be done within the same time, such as laying earlier bundles over this one. ``kind``
     says whose attacks they are.

@@ -100,9 +100,9 @@ def unfit(subject: Subject, column: str | None) -> str:
 class Homogeneity:
     """Somebody knows all quasi-identifiers of a person, and that they are in the release.
 
-    The attacker wants this person's sensitive value, not their row. The attacker keeps the rows that fit and names the
-    value that most of them have; where all have the same the attacker is certain, however many rows there are. It takes
-    one pass over the release. The guesser names the most frequent value of the whole release for everybody.
+    The attacker wants this person's sensitive value, not their row, keeps the rows that fit, and names the value that
+    most of them have. Where all have the same, it is certain, however many rows there are. It takes one pass over the
+    release. The guesser names the most frequent value of the whole release for everybody.
 
     Figures: surely_known, the share of people whose fitting rows all have one value; confidence, the average share of
         the named value. The surest guess is ``worst``.

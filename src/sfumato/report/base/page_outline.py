@@ -68,7 +68,7 @@ class Outline:
         return cls(language=reader.language, blocks=tuple(reader.blocks))
 
     def text(self) -> str:
-        """As plain text in lines of 80 columns; a table too wide for that is told row by row."""
+        """As plain text in lines of 80 columns; a table too wide for that stands row by row."""
         return "\n\n".join(part for part in map(_shown, self._runs()) if part)
 
     def to_json(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class ColumnShown:
     name: str
     """Its name."""
     parts: tuple[tuple[str, int | None, int], ...]
-    """Values or steps with how many rows had them before, where that is told, and have them now."""
+    """Values or steps with how many rows had them before, where the page may show that, and have them now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class PairShown:
     second: str
     """The other."""
     before: float | None
-    """Their correlation in the original, where that is told."""
+    """Their correlation in the original, where the page may show it."""
     after: float
     """Their correlation in the release."""
 
