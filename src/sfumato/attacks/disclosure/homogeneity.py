@@ -21,7 +21,7 @@ from sfumato.ground.arguments import at_least, text
 from sfumato.ground.chance import Chance
 
 Judge = Callable[[Posterior, Ints], Reals]
-"""How likely each person is hit, by what they are told about and the code of their own value."""
+"""How likely the value of each person is named, from what fitting rows say and from the code of their own value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
