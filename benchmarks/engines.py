@@ -51,7 +51,7 @@ WHERE = {
     "postgresql": {"engine": "postgresql", "connection": "WAREHOUSE", "table": "sfumato_people"},
     "spark": {"engine": "spark", "path": "rows"},
 }
-"""What each engine is told about its input; a table in memory is told nothing."""
+"""What a plan says about the input of each engine; of a table in memory, nothing."""
 MOST_IN_MEMORY = 20_000_000
 """A larger table is not read into memory."""
 
@@ -241,7 +241,7 @@ def engines() -> list[str]:
 
 @contextmanager
 def warehouse() -> Iterator[int]:
-    """A private PostgreSQL, whose address is in WAREHOUSE; its process is told."""
+    """A private PostgreSQL, whose address is in WAREHOUSE; gives the number of its process."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from tests.engines.private_postgres import started
 

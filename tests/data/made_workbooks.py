@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -48,7 +48,7 @@ def people(book: Any, formats: dict[str, Any]) -> None:
     sheet.write_blank(9, 9, None, formats["day"])
 
 
-def opened(parts: dict[str, str]) -> bytes:
+def zipped(parts: Mapping[str, str | bytes]) -> bytes:
     """A zip folder of these parts."""
     into = io.BytesIO()
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as folder:
@@ -69,7 +69,7 @@ def open_document(rows: str) -> bytes:
     )
     mark = "application/vnd.oasis.opendocument.spreadsheet"
     manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
-    return opened({"mimetype": mark, "content.xml": content, "META-INF/manifest.xml": manifest})
+    return zipped({"mimetype": mark, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
 def ods_row(*cells: str, times: int = 1) -> str:
@@ -89,7 +89,7 @@ def with_sheet(xml: str, strings: str = "") -> bytes:
     parts["xl/worksheets/sheet1.xml"] = f'<worksheet xmlns="{space}"><sheetData>{xml}</sheetData></worksheet>'.encode()
     if strings:
         parts["xl/sharedStrings.xml"] = f'<sst xmlns="{space}">{strings}</sst>'.encode()
-    return opened({name: part.decode() for name, part in parts.items()})
+    return zipped(parts)
 
 
 def old_workbook(lines: list[list[Any]], far: tuple[int, int] | None = None) -> bytes:

@@ -1,4 +1,4 @@
-"""Dates as people write them: every form is read back, ambiguous ones are told, and what is no date is refused."""
+"""Dates as people write them: every form is read back, ambiguous ones are found, and what is no date is refused."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from sfumato.data.formats import FORMATS
 from sfumato.data.sheet_sizes import sheet_sizes
 from sfumato.ground.errors import DataError, MissingExtra
 from sfumato.testing.format_kit import check_format
-from tests.data.made_workbooks import ods_row, old_workbook, open_document, opened, people, rows, with_sheet, workbook
+from tests.data.made_workbooks import ods_row, old_workbook, open_document, people, rows, with_sheet, workbook, zipped
 
 FAR = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
 SAME = '<row r="1"><c r="A1" t="s"><v>0</v></c>' + '<c t="s"><v>0</v></c>' * 900 + "</row>"
@@ -86,7 +86,7 @@ def test_the_kit():
         (rows(), "no sheet has cells"),
         (rows(["a", "b"]), "but no rows"),
         (rows(["a", "a"], [1, 2]), "more than once"),
-        (opened({"xl/worksheets/sheet1.xml": "0" * 150_000_000}), "unfold to more than 100,000,000"),
+        (zipped({"xl/worksheets/sheet1.xml": "0" * 150_000_000}), "unfold to more than 100,000,000"),
         (with_sheet(FAR), "reaches to row 1,048,576 and column 16,384"),
         (with_sheet(SAME, f"<si><t>{'x' * 400_000}</t></si>"), "unfold to"),
     ],
@@ -105,13 +105,13 @@ def test_an_open_document_that_repeats_a_full_cell_for_ever_is_refused(tmp_path)
 
 
 def test_an_open_document_in_an_unknown_encoding_is_refused(tmp_path):
-    data = opened({"content.xml": '<?xml version="1.0" encoding="UVF-8"?><a/>'})
+    data = zipped({"content.xml": '<?xml version="1.0" encoding="UVF-8"?><a/>'})
     with pytest.raises(DataError, match="its content is broken"):
         read(kept(tmp_path, data, "t.ods"))
 
 
 def test_a_part_that_is_larger_than_it_says_is_refused(tmp_path):
-    data = bytearray(opened({"xl/worksheets/sheet1.xml": "0" * 100_000}))
+    data = bytearray(zipped({"xl/worksheets/sheet1.xml": "0" * 100_000}))
     at = data.rindex(b"PK\x01\x02")
     data[at + 24 : at + 28] = (10).to_bytes(4, "little")
     with pytest.raises(DataError, match="has not the 10 bytes that it says"):

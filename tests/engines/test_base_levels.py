@@ -204,7 +204,7 @@ def test_what_a_plan_cannot_say_of_a_base_level_is_refused(columns: Any, more: A
         sf.Plan.parse({"columns": columns, "privacy": {"k_anonymity": 2}, **more})
 
 
-@pytest.mark.parametrize(("column", "base", "told"), [("age", 4, "has 1 to 3"), ("work", 2, "has 1 to 1")])
+@pytest.mark.parametrize(("column", "base", "told"), [("age", 4, "from 1 to 3"), ("work", 2, "from 1 to 1")])
 def test_a_level_that_there_is_not_is_refused(column: str, base: int, told: str):
     with pytest.raises(PlanError, match=f"columns.{column}.base: counting cannot begin at level {base}; .* {told}"):
         sf.release(plan(Path(), {column: base}), Table(frame=people(), missing=("?",)))
@@ -212,5 +212,5 @@ def test_a_level_that_there_is_not_is_refused(column: str, base: int, told: str)
 
 def test_a_hierarchy_without_levels_has_no_base():
     domain = LocalTable(Table(frame=people())).domain("ill")
-    with pytest.raises(PlanError, match="no level between its values and '\\*'; give it a hierarchy with levels"):
+    with pytest.raises(PlanError, match="no level between its values and '\\*', so give it one"):
         base_level(domain, builder({"kind": "flat"}, "x", Path()).build(domain), 1)

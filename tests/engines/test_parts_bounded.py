@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ from sfumato.verification.released_parts import uneven_rows
 from sfumato.verification.verifying import untouched
 from sfumato.workflow.kinds.table import attacked_parts, sampled_groups
 from sfumato.workflow.kinds.table.table_subject import bundle_subject
-from tests.engines.test_released_parts import people, plan
+from tests.engines.test_released_parts import PLAN, people, plan
 
 pytest.importorskip("duckdb")
 NAMES = ("age", "sex", "education", "occupation")
@@ -110,6 +113,15 @@ def test_the_plan_says_where_the_original_is(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("packed", [gzip.compress, lzma.compress])
+def test_an_original_that_duckdb_cannot_unpack_is_read_into_memory(tmp_path: Path, packed: Callable[[bytes], bytes]):
+    sf.release(plan(tmp_path, "parts")).write(tmp_path / "many")
+    original = tmp_path / f"original.csv.{'gz' if packed is gzip.compress else 'xz'}"
+    original.write_bytes(packed(people().write_csv(null_value="?").encode()))
+    assert sf.attack(tmp_path / "many", original, trials=50).findings
+
+
+@pytest.mark.usefixtures("small")
 def test_groups_that_are_all_too_large_are_not_attacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     said = plan(tmp_path, "parts")
     sf.release(said).write(tmp_path / "many")
@@ -143,29 +155,10 @@ def test_parts_that_are_made_again_are_counted_and_never_read_as_a_whole(
 
 
 def _saved(folder: Path) -> Path:
-    text = """
-[input]
-path = "t.parquet"
-engine = "duckdb"
-missing = ["?"]
-[columns]
-age = { role = "quasi", hierarchy = { kind = "intervals", widths = [5, 10, 20], low = 0, high = 100 } }
-sex = { role = "quasi", hierarchy = { kind = "flat" } }
-education = { role = "quasi", hierarchy = { kind = "flat" } }
-occupation = { role = "sensitive" }
-number = { role = "keep" }
-[privacy]
-k_anonymity = 5
-l_diversity = { kind = "distinct", l = 2 }
-[algorithm]
-max_suppressed = 0.02
-suppressed = "star"
-[attack]
-run = false
-[output]
-format = "parts"
-"""
-    (folder / "plan.toml").write_text(text)
+    """The plan of ``plan`` as a file."""
+    text = PLAN.replace("occupation =", 'education = { role = "quasi", hierarchy = { kind = "flat" } }\noccupation =')
+    text = text.replace("k_anonymity = 5\n", 'k_anonymity = 5\nl_diversity = { kind = "distinct", l = 2 }\n')
+    (folder / "plan.toml").write_text(text + '[algorithm]\nmax_suppressed = 0.02\nsuppressed = "star"\n')
     return folder / "plan.toml"
 
 

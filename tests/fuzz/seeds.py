@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -144,15 +143,6 @@ def foreign(name: str) -> bytes:
     if name.endswith(".ods"):
         return open_document("".join(ods_row(*map(str, line)) for line in (TABLE.columns, *lines)))
     return rows(TABLE.columns, *lines)
-
-
-def zipped(parts: dict[str, bytes]) -> bytes:
-    """A zip folder of these parts."""
-    into = io.BytesIO()
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as folder:
-        for name, part in parts.items():
-            folder.writestr(name, part)
-    return into.getvalue()
 
 
 def laid_out(folder: Path) -> None:

@@ -30,6 +30,7 @@ from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_json import read_tree, tree_of, write_tree
 from sfumato.mine.tree_pruning import anonymized
 from sfumato.mine.tree_routes import predicted
+from tests.data.made_workbooks import zipped
 from tests.fuzz import commands, seeds
 from tests.fuzz.mutators import changed_bytes, changed_lines, changed_tree
 from tests.fuzz.odd_files import changed_ledger, odd_frame
@@ -134,7 +135,7 @@ def _foreign(draw: Random, stock: Stock) -> Files:
         with zipfile.ZipFile(io.BytesIO(data)) as folder:
             parts = {one: folder.read(one) for one in folder.namelist()}
         part = draw.choice(list(parts))
-        return {name: seeds.zipped({**parts, part: changed_bytes(parts[part], draw)})}
+        return {name: zipped({**parts, part: changed_bytes(parts[part], draw)})}
     return {name: changed_bytes(data, draw)}
 
 

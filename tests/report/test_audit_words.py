@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from sfumato.attacks.frame.trials import Rate
 from sfumato.describe.roles import Role
 from sfumato.group.near_unique import NearUnique
-from sfumato.report.base.findings import pictured, verdicts, who, works_in
+from sfumato.report.base.attack_picture import pictured
+from sfumato.report.base.findings import verdicts, who, works_in
 from sfumato.report.base.sentences import verdict
 from sfumato.report.table.table_page import render
 from tests.report import sample
@@ -47,9 +50,20 @@ def test_the_page_shows_attacks_and_never_calls_a_release_good_for_them():
 def test_a_picture_has_a_row_for_every_attack():
     drawn = pictured(sample.findings())
     assert drawn is not None
-    assert drawn.svg.count("<circle") == 4
-    assert "minimality" in drawn.svg
+    for one in drawn:
+        assert one.svg.count("<circle") == 4
+        assert "minimality" in one.svg
     assert pictured(()) is None
+
+
+def test_lines_of_a_picture_never_overlap():
+    """Whatever attacks are called, and in both sizes: lines at the same height would lie over each other."""
+    long = [replace(one, attack=f"{one.attack} " + "with a name of many words " * 4) for one in sample.findings()]
+    for one in pictured(long) or ():
+        places = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)" font-size="([\d.]+)"', one.svg)
+        names = [(float(y), float(size)) for x, y, anchor, size in places if anchor != "middle"]
+        assert len(names) > 12
+        assert all(below - y >= size for (y, size), (below, _) in pairwise(names))
 
 
 @pytest.mark.parametrize("rate", [Rate(hits=0, trials=0), Rate(hits=0, trials=1000, failed=1000)])
@@ -62,9 +76,10 @@ def test_what_could_not_be_tried_is_never_a_figure(rate: Rate):
     assert "says nothing about the release" in told.verdict
     drawn = pictured((empty,))
     assert drawn is not None
-    assert "<circle" not in drawn.svg
-    assert "not tried" in drawn.svg
-    assert "linkage: not tried against" in drawn.words
+    for one in drawn:
+        assert "<circle" not in one.svg
+        assert "not tried" in one.svg
+        assert "linkage: not tried against" in one.words
     page = render(replace(sample.rich(), findings=(empty,)))
     assert "No statement fits exactly one released row" in page
 

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from jinja2 import nodes
 
@@ -27,6 +26,7 @@ from sfumato.workflow.pages import public_page, report_of
 from tests.collaborate.test_mining_protocols import people as joint_people
 from tests.collaborate.test_mining_protocols import run
 from tests.golden.releases.comparing import BUNDLES
+from tests.report.about_plans import census, plan_about
 from tests.report.said_texts import SOURCES, said_texts
 from tests.workflow.test_joint_bundles import session, write_joint
 
@@ -58,7 +58,7 @@ def test_places_and_marks_are_the_same_on_both_sides(name: str):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_finished_text_is_one_that_the_sources_tell(name: str):
-    """Each piece between places stands in a string of the sources, so a text that is told no more is noticed."""
+    """Each piece between places stands in a string of the sources, so a text that none of them writes is noticed."""
     written = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
     joined = re.sub(r"\"\s*\n\s*f?\"", "", written).replace("_", " ")
     pieces = {one for english in language._texts(name, told=True) for one in PLACES.split(english)}
@@ -227,22 +227,8 @@ def test_no_word_of_a_joint_result_was_forgotten(name: str, tmp_path: Path):
     assert sorted(unsaid(_public(tmp_path / "out", "de")) - known - KNOWN) == []
 
 
-def _plan(**about: str) -> sf.Plan:
-    columns = {
-        "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [5, 10, 20], "low": 0, "high": 100}},
-        "sex": {"role": "quasi", "hierarchy": {"kind": "flat"}},
-        "occupation": {"role": "sensitive"},
-    }
-    return sf.Plan.parse({"columns": columns, "privacy": {"k_anonymity": 5}, "about": about})
-
-
-@pytest.fixture(scope="module")
-def people() -> pl.DataFrame:
-    return sf.datasets.census(300, seed=4)
-
-
-def test_a_german_report_verifies(people: pl.DataFrame, tmp_path: Path):
-    assert sf.release(_plan(language="de", purpose="Lehre"), people).write(tmp_path / "out").holds
+def test_a_german_report_verifies(tmp_path: Path):
+    assert sf.release(plan_about(language="de", purpose="Lehre"), census()).write(tmp_path / "out").holds
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert '<html lang="de">' in page
     assert "Was die Zusagen bedeuten" in page
@@ -250,17 +236,18 @@ def test_a_german_report_verifies(people: pl.DataFrame, tmp_path: Path):
     assert "What the promises mean" in report_of(tmp_path / "out", language="en")
 
 
-def test_the_language_of_the_reader_changes_no_figure(people: pl.DataFrame, tmp_path: Path):
+def test_the_language_of_the_reader_changes_no_figure(tmp_path: Path):
     """The same digits in the same order, but for those that name the language."""
-    assert sf.release(_plan(), people).write(tmp_path / "out").holds
+    assert sf.release(plan_about(), census()).write(tmp_path / "out").holds
     english, german = (report_of(tmp_path / "out", language=one, form="text") for one in ("en", "de"))
     assert sorted(re.findall(r"\d+", english)) == sorted(re.findall(r"\d+", german))
 
 
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.usefixtures("bracketed")
-def test_no_word_of_a_stewards_page_was_forgotten(people: pl.DataFrame, inside: bool):
-    made = sf.release(_plan(language="de"), people)
+def test_no_word_of_a_stewards_page_was_forgotten(inside: bool):
+    people = census()
+    made = sf.release(plan_about(language="de"), people)
     cells = {str(cell) for column in people.columns for cell in people[column].unique()}
     attacks = [*(one.attack for one in made.audit.findings), *made.audit.skipped]
     names = [*cells, *people.columns, *attacks, *catalog().metrics, *catalog().algorithms]

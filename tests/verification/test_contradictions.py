@@ -66,7 +66,7 @@ def test_two_markers_are_two_texts_for_a_reader(tmp_path: Path, reading: str) ->
     assert set(rows["ill"]) == {"flu", "?"}
     assert set(rows["note"]) == {"NA", "?"}  # no claim counts it
     found = failing(folder, cells=("\n?,", "\nNA,"))
-    assert found == ["writings of a missing value"]
+    assert found == ["spellings of a missing value"]
 
 
 def test_two_markers_in_sensitive_values_hide_how_far_a_class_is_from_the_whole(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_two_markers_in_sensitive_values_hide_how_far_a_class_is_from_the_whole(
     assert sf.release(sf.Plan.parse(marked("value")), frame).write(folder).holds
     path = folder / "data.csv"
     path.write_text("\n".join(x.replace("?", "NA") if x.startswith("1,") else x for x in path.read_text().split("\n")))
-    assert failing(folder) == ["writings of a missing value"]
+    assert failing(folder) == ["spellings of a missing value"]
 
 
 def test_a_null_beside_a_marker_is_a_second_writing(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_null_beside_a_marker_is_a_second_writing(tmp_path: Path) -> None:
     path = folder / "data.parquet"
     rows = pl.read_parquet(path)
     rows.with_columns(pl.when(pl.int_range(pl.len()) < 5).then("ill").otherwise(None).alias("ill")).write_parquet(path)
-    assert "writings of a missing value" in failing(folder)
+    assert "spellings of a missing value" in failing(folder)
 
 
 def test_rows_that_the_plan_leaves_out_are_not_there(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_one_record_that_is_written_in_another_way(paths: Path, cells: tuple[str
 
 
 def test_an_empty_path_that_is_marked_as_missing(paths: Path) -> None:
-    assert "writings of a missing value" in failing(paths, cells=('"",', "?,"))
+    assert "spellings of a missing value" in failing(paths, cells=('"",', "?,"))
 
 
 def test_values_that_are_called_missing_against_the_plan(paths: Path) -> None:

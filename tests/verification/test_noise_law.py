@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.verification.noise_law import NOISES, noise_told, variance
+from sfumato.verification.noise_law import NOISES, noise_fits, variance
 
 PARTS = [
     {"what": "marginal of age", "rho": "1/200"},
@@ -40,7 +40,7 @@ RIGHT = sqrt(50.0), sqrt(variance({"epsilon": "1/10"}))
 )
 def test_noise_is_what_the_ledger_buys(age: float, kind: float, wrong: str):
     """Two looks at age count together; sex was not measured by itself, so its noise cannot be told from the ledger."""
-    found = noise_told(stated(age, kind), PARTS, check)
+    found = noise_fits(stated(age, kind), PARTS, check)
     assert found["holds"] == (not wrong)
     assert wrong in found["detail"]
 
@@ -48,11 +48,11 @@ def test_noise_is_what_the_ledger_buys(age: float, kind: float, wrong: str):
 def test_a_release_without_a_class_states_no_noise_of_one():
     manifest = stated(*RIGHT)
     del manifest["recoding"]["classes"]
-    assert noise_told(manifest, PARTS, check)["holds"]
+    assert noise_fits(manifest, PARTS, check)["holds"]
 
 
 def test_several_noises_in_a_count_add_up():
     """Where each of two parties adds a whole noise, a count has twice the variance."""
     manifest = stated(*(sqrt(2) * one for one in RIGHT)) | {"search": {NOISES: 2.0}}
-    assert noise_told(manifest, PARTS, check)["holds"]
-    assert not noise_told(stated(*RIGHT) | {"search": {NOISES: 2.0}}, PARTS, check)["holds"]
+    assert noise_fits(manifest, PARTS, check)["holds"]
+    assert not noise_fits(stated(*RIGHT) | {"search": {NOISES: 2.0}}, PARTS, check)["holds"]

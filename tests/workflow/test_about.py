@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -12,6 +11,7 @@ import sfumato as sf
 from sfumato.cli.main import app
 from sfumato.ground.errors import ClaimRefuted, PlanError
 from sfumato.workflow.pages import report_of
+from tests.report.about_plans import census, plan_about
 
 ABOUT = {
     "data_set": "Stays <2025>",
@@ -24,24 +24,10 @@ ABOUT = {
 }
 
 
-def plan(**about: object) -> sf.Plan:
-    columns = {
-        "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [5, 10, 20], "low": 0, "high": 100}},
-        "sex": {"role": "quasi", "hierarchy": {"kind": "flat"}},
-        "occupation": {"role": "sensitive"},
-    }
-    return sf.Plan.parse({"columns": columns, "privacy": {"k_anonymity": 5}, "about": about})
-
-
 @pytest.fixture(scope="module")
-def people() -> pl.DataFrame:
-    return sf.datasets.census(300, seed=4)
-
-
-@pytest.fixture(scope="module")
-def bundle(people, tmp_path_factory):
+def bundle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("about") / "out"
-    assert sf.release(plan(**ABOUT), people).write(folder).holds
+    assert sf.release(plan_about(**ABOUT), census()).write(folder).holds
     return folder
 
 
@@ -62,8 +48,8 @@ def test_the_first_paragraph_has_its_four_parts(bundle):
     assert "Made coarser" in text
 
 
-def test_without_about_the_report_asks_who_answers_for_it(people):
-    page = sf.release(plan(), people).report(form="text")
+def test_without_about_the_report_asks_who_answers_for_it():
+    page = sf.release(plan_about(), census()).report(form="text")
     assert "who answers for the release" in " ".join(page.split())
     assert "Data set:" not in page
 
@@ -104,4 +90,4 @@ def test_the_command_shows_text_json_and_pages(bundle, tmp_path):
 )
 def test_refusals(about, told):
     with pytest.raises(PlanError, match=told):
-        plan(**about)
+        plan_about(**about)

@@ -258,7 +258,7 @@ def claim(content: dict[str, Any], name: str) -> dict[str, Any]:
         (lambda m: m["plan"]["privacy"].update(k_anonymity=5), "models that the plan asks for"),
         (lambda m: m["attacks"][0]["figures"].update({"error of pay": 99.0}), "figures of the attacks"),
         (lambda m: m["attacks"].pop(), "figures of the attacks"),
-        (lambda m: m["attacks"].pop(0), "attacks that are told"),
+        (lambda m: m["attacks"].pop(0), "attacks that are reported"),
         (lambda m: m["attacks"][0].update(attack="spectral, measured"), "figures of the attacks"),
         (lambda m: m["data"]["columns"][-1].update(role="quasi"), "roles of the other columns"),
     ],

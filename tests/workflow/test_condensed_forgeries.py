@@ -49,7 +49,7 @@ def _rows(folder: Path, change: Any) -> None:
         (lambda m: m["recoding"]["columns"].pop("sex"), "treated columns"),
         (lambda m: m["data"]["columns"][0].update(role="sensitive"), "roles of the columns"),
         (lambda m: m["marks"].remove(SYNTHETIC), "warnings"),
-        (lambda m: m["attacks"].clear(), "attacks that are told"),
+        (lambda m: m["attacks"].clear(), "attacks that are reported"),
     ],
 )
 def test_a_forged_manifest_is_caught(bundle: Path, change: Any, caught: str):

@@ -152,7 +152,7 @@ def test_engines_and_streams_ask_for_plain_dates(tmp_path: Path) -> None:
         sf.release(plan(tmp_path), duckdb.sql("from frame"))
     assert frame.height
     seen = {"seen": {"role": "keep", "type": "date", "format": "dmy"}}
-    with pytest.raises(PlanError, match=r"columns.seen.format: a stream must hold dates as they are to be used"):
+    with pytest.raises(PlanError, match=r"columns.seen.format: a stream must hold dates written YYYY-MM-DD"):
         checked(stream_plan(columns={**COLUMNS, **seen}))
 
 

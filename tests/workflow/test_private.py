@@ -88,7 +88,7 @@ def test_the_parts_of_any_epsilon_add_up_exactly() -> None:
         (lambda m: m["ledger"]["parts"].pop(), "the ledger adds up to what is promised"),
         (lambda m: m["plan"]["privacy"].update(epsilon=2.0), "the ledger adds up to what is promised"),
         (lambda m: m["claims"][0]["parameters"].update(epsilon="1/2"), "claims are what the plan asks for"),
-        (lambda m: m["plan"]["algorithm"].update(seed=3), "no seed is told"),
+        (lambda m: m["plan"]["algorithm"].update(seed=3), "no seed is published"),
         (lambda m: m["plan"]["privacy"].update(domains="observed"), "domains are declared, or marked"),
         (lambda m: m["plan"]["columns"]["age"].update(domain_from="profile"), "no domain is read off the rows"),
         (lambda m: m["plan"]["columns"]["age"].update(domain_from="discover"), "domains that were looked for"),

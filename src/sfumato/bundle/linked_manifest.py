@@ -72,9 +72,13 @@ class LinkedManifest:
             raise BundleError(f"{where}: it is not of the form that this version writes ({fault!r})") from None
 
 
+def is_table_name(text: str) -> bool:
+    """Whether a text can name a table: a folder of this one, and no way out of it."""
+    return text.replace("-", "").replace("_", "").isalnum()
+
+
 def _name(text: Any) -> str:
-    """The name of a table: a folder of this one, and no way out of it."""
-    if not isinstance(text, str) or not text.replace("-", "").replace("_", "").isalnum():
+    if not isinstance(text, str) or not is_table_name(text):
         raise ValueError(f"{text!r} names no table")
     return text
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Original = Annotated[
     Path | None, typer.Option("--original", help="The table it was made from; collected answers have none.")
 ]
+Names = Annotated[str | None, typer.Option("--attacks", help="Names, separated by commas; all by default.")]
 
 
 def attack(
@@ -29,7 +30,7 @@ def attack(
     plan: Annotated[
         Path | None, typer.Option("--plan", help="The plan, for its hierarchies and how files are read.")
     ] = None,
-    attacks: Annotated[str | None, typer.Option("--attacks", help="Names, split by commas; all by default.")] = None,
+    attacks: Names = None,
     earlier: Annotated[
         list[Path] | None,
         typer.Option("--earlier", help="A bundle about the same people that is public already; may be repeated."),

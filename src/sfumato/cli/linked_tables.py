@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.cli.show import say, say_json, table, watched
 
 if TYPE_CHECKING:
+    from sfumato.bundle.claims import Claim
     from sfumato.workflow.linked.linked_release import LinkedRelease
 
 
 def released_linked(
     plan: Path, output: Path, *, sign: Path | None, force: bool, as_json: bool, beside: Mapping[str, object]
 ) -> None:
-    """Make, write, verify and tell of all tables of a plan."""
+    """Release all tables of a plan, verified, and show what was made."""
     from sfumato.bundle.signatures import Signer
     from sfumato.bundle.staging import refuse_existing
     from sfumato.ground.errors import PlanError
@@ -43,10 +44,10 @@ def released_linked(
     say(f"{output} is written and verified, every claim also on the join. Next: sfumato verify {output}")
 
 
-def _claims(claims: object) -> str:
+def _claims(claims: Iterable[Claim]) -> str:
     from sfumato.bundle.claims import titled
 
-    return ", ".join(titled(one.model, one.parameters) for one in claims)  # type: ignore[attr-defined]
+    return ", ".join(titled(one.model, one.parameters) for one in claims)
 
 
 def figures(made: LinkedRelease) -> dict[str, object]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from sfumato.data.csv_faults import decode, read_carefully
 from sfumato.data.csv_shape import DELIMITERS, Dialect, check_mark, first_record, refuse_undivided, sniff
-from sfumato.data.names import checked_names, refuse_long, refuse_many
+from sfumato.data.names import checked_names, refuse_long_texts, refuse_many
 from sfumato.ground.errors import DataError
 from sfumato.ground.limits import BYTES_TO_A_CELL, MOST_CELLS, MOST_FIELD
 
@@ -44,8 +44,8 @@ def parse_csv(
     same = data if encoding.lower() in ("utf-8", "utf8") and _as_it_is(data) and not trim else None
     frame = _cells(text, same, dialect, first, header=header, where=where)
     frame.columns = called
-    for name in called if len(text) > MOST_FIELD else ():
-        refuse_long(frame[name].str.len_bytes(), name, where=where)
+    if len(text) > MOST_FIELD:
+        refuse_long_texts(frame, where=where)
     return frame.with_columns(pl.all().str.strip_chars()) if trim else frame
 
 

@@ -16,7 +16,7 @@ from typing import Literal, cast, get_args
 
 import polars as pl
 
-from sfumato.data.table import TEXTS, Table
+from sfumato.data.table import TEXTS, Table, has_times
 from sfumato.ground.errors import DataError, ParameterError
 
 Order = Literal["ymd", "dmy", "mdy"]
@@ -135,37 +135,32 @@ def has_short_year(text: str) -> bool:
     return found is not None and max(len(found["a"]) if found["a"].isdecimal() else 0, len(found["c"])) < 4
 
 
-def has_times(cells: pl.Series) -> bool:
-    """Whether cells are date-times with a time of day."""
-    return isinstance(cells.dtype, pl.Datetime) and not bool((cells.dt.truncate("1d") == cells).all())
-
-
 def read_days(table: Table, name: str, form: DateForm | None) -> pl.Series:
     """The cells of a column of dates as days: written YYYY-MM-DD, or dates without a time of day.
 
     Only distinct cells are looked at. The first row whose text is no date is refused.
     """
     cells = table.frame[name]
-    if isinstance(cells.dtype, pl.Datetime):
-        return cells.dt.date() if has_times(cells) else cells
-    if form is None or cells.dtype in (pl.Date, pl.Datetime) or not (cells.dtype in TEXTS or cells.dtype.is_integer()):
+    if has_times(cells):
+        return cells.dt.date()
+    if form is None or not (cells.dtype in TEXTS or cells.dtype.is_integer()):
         return cells
     texts = cells.cast(pl.String)
     distinct = [text for text in texts.drop_nulls().unique() if text not in table.missing]
     days = [form.day(text) for text in distinct]
     if None in days:
-        raise _no_date(table, texts, form, {text for text, day in zip(distinct, days, strict=True) if day is None})
+        raise _no_date(table, texts, form, distinct)
     marks = [mark for mark in table.missing if mark not in distinct]
     written = [*(day.isoformat() for day in days if day is not None), *marks]
     return texts.replace_strict([*distinct, *marks], written, default=None, return_dtype=pl.String).alias(name)
 
 
-def _no_date(table: Table, texts: pl.Series, form: DateForm, bad: set[str]) -> DataError:
+def _no_date(table: Table, texts: pl.Series, form: DateForm, distinct: Sequence[str]) -> DataError:
     """The refusal of the first row that has no date, with what would work."""
-    row = int(texts.is_in(list(bad)).fill_null(value=False).arg_max() or 0)
+    bad = [text for text in distinct if form.day(text) is None]
+    row = int(texts.is_in(bad).fill_null(value=False).arg_max() or 0)
     more = f"; {len(bad):,} different values are none" if len(bad) > 1 else ""
-    good = [text for text in texts.drop_nulls().unique() if text not in table.missing]
-    others = fitting_orders(good, pivot=form.pivot)
+    others = fitting_orders(distinct, pivot=form.pivot)
     if others:
         would = f'every value is a date with format = "{others[0]}" ({SPOKEN[others[0]]})'
     else:

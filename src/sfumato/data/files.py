@@ -36,11 +36,10 @@ def read(
 ) -> Table:
     """The table in a file. Cells of CSV and TSV stay text as written; those of all other formats keep their types.
 
-    Without ``delimiter`` it is told from the head of the file. ``names`` replaces the header, or names the
-    columns of a file that has none (``header=False``). ``missing`` lists the texts that mean no value: the
-    cells keep them. ``trim`` drops blanks around names and cells. ``sheet`` is that of a workbook, by name or number;
-    with ``labels``, columns of SPSS and Stata show the labels of their codes. ``format`` is told from the extension;
-    ``formats`` are those that can be named.
+    Without ``delimiter``, the head of the file shows it. ``names`` replaces the header, or names the columns of a file
+    that has none (``header=False``). ``missing`` lists the texts that mean no value: the cells keep them. ``trim``
+    drops blanks around names and cells. ``sheet`` is that of a workbook, by name or number; with ``labels``, columns of
+    SPSS and Stata show the labels of their codes. Without ``format``, the extension says which of ``formats`` it is.
     """
     where, kind = os.fspath(path), format_of(path, format, formats)
     marks, codec = _missing(missing), _codec(encoding)

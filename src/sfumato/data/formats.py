@@ -22,8 +22,8 @@ from sfumato.ground.errors import DataError
 from sfumato.ground.limits import CELLS_TO_A_BYTE, MOST_CELLS, most_unfolded
 
 Options = Mapping[str, Any]
-"""How text is read: delimiter, quote, encoding, header, names, trim; ``where``, for messages. Formats with types
-are also told the ``sheet`` of a workbook, and ``labels``, whether they stand in place of codes."""
+"""How text is read: delimiter, quote, encoding, header, names, trim; and ``where``, for messages. Formats with types
+also get the ``sheet`` of a workbook, and ``labels``, whether labels take the place of codes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import io
 
 import polars as pl
 
-from sfumato.data.names import refuse_long, refuse_many
+from sfumato.data.names import refuse_long_texts, refuse_many
 from sfumato.ground.errors import DataError
 from sfumato.ground.limits import CELLS_TO_A_BYTE, MOST_CELLS
 
@@ -22,6 +22,5 @@ def json_frame(data: bytes, *, where: str) -> pl.DataFrame:
     if lines * len(columns) > most:
         raise DataError(f"{where}: {lines:,} lines of {len(columns):,} keys; at most {most:,} cells are read")
     frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
-    for name in frame.select(pl.col(pl.String)).columns:
-        refuse_long(frame[name].str.len_bytes(), name, where=where)
+    refuse_long_texts(frame, where=where)
     return frame.with_columns(pl.col(pl.Null).cast(pl.String))

@@ -27,7 +27,7 @@ def checked_names(names: Sequence[object], *, where: str) -> list[str]:
         )
     blank = [at for at, name in enumerate(texts, 1) if not name.strip()]
     if blank:
-        raise DataError(f"{where}: column {blank[0]} has a blank name; name every column (names=[...] would do)")
+        raise DataError(f"{where}: column {blank[0]} has a blank name; name every column (names=[...] would work)")
     _refuse_repeated(texts, where=where)
     return texts
 
@@ -51,6 +51,12 @@ def refuse_long(lengths: pl.Series, name: str, *, where: str) -> None:
         )
 
 
+def refuse_long_texts(frame: pl.DataFrame, *, where: str) -> None:
+    """Refuse a frame in which a text has more bytes than are read."""
+    for name in frame.select(pl.col(pl.String)).columns:
+        refuse_long(frame[name].str.len_bytes(), name, where=where)
+
+
 def _refuse_repeated(names: Sequence[str], *, where: str) -> None:
     if len(set(names)) == len(names):
         return
@@ -58,7 +64,7 @@ def _refuse_repeated(names: Sequence[str], *, where: str) -> None:
     told = [f"{name!r} (columns {_positions(name, names)})" for name in repeated[:5]]
     raise DataError(
         f"{where}: column names occur more than once: {', '.join(told)}; "
-        "every column needs a name of its own (names=[...] would do)"
+        "every column needs a name of its own (names=[...] would work)"
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data import survey_reading
-from sfumato.data.names import checked_names, refuse_long, refuse_many
+from sfumato.data.names import checked_names, refuse_long_texts, refuse_many
 from sfumato.data.reading_apart import answer_of
 from sfumato.data.whole_numbers import plain_types
 from sfumato.ground.errors import DataError
@@ -58,8 +58,7 @@ def _refuse_rows(frame: pl.DataFrame, most: int, data: bytes, where: str) -> Non
             f"{where}: more than {most:,} rows of {frame.width:,} columns in {len(data):,} bytes; write it as CSV or "
             "Parquet, which may be larger"
         )
-    for name in frame.select(pl.col(pl.String)).columns:
-        refuse_long(frame[name].str.len_bytes(), name, where=where)
+    refuse_long_texts(frame, where=where)
 
 
 def _labelled(frame: pl.DataFrame, labels: Mapping[str, Sequence[tuple[str, str]]]) -> pl.DataFrame:

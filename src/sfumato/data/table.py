@@ -59,6 +59,11 @@ class Column(Brief):
         """What each row says."""
         return pl.Series(self.name, list(self.values), dtype=pl.String).gather(self.codes)
 
+    def relabelled(self, labels: Mapping[str, str]) -> pl.Series:
+        """The label of what each row says; a row without a value has none."""
+        shown = [labels[value] for value in self.present]
+        return pl.Series(self.name, [*shown, None], dtype=pl.String).gather(self.codes)
+
     @property
     def encoded(self) -> pl.Series:
         """The same as categories: a number for each row, and every text once."""
@@ -197,9 +202,14 @@ def plain_cells(cells: pl.Series) -> pl.Series:
     return cells.cast(pl.String) if cells.dtype in TEXTS else cells
 
 
+def has_times(cells: pl.Series) -> bool:
+    """Whether cells are date-times with a time of day."""
+    return isinstance(cells.dtype, pl.Datetime) and not bool((cells.dt.truncate("1d") == cells).all())
+
+
 def as_text(cells: pl.Series) -> pl.Series:
     """Cells as a person would write them: whole numbers without a point, dates as YYYY-MM-DD."""
-    if isinstance(cells.dtype, pl.Datetime) and bool((cells.dt.truncate("1d") == cells).all()):
+    if isinstance(cells.dtype, pl.Datetime) and not has_times(cells):
         return cells.dt.date().cast(pl.String)
     if cells.dtype.is_nested() or not has_text(cells.dtype):
         raise DataError(f"column {cells.name!r}: cells of type {cells.dtype} cannot be read as texts")

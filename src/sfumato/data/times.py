@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.exceptions import PolarsError
 
-from sfumato.data.table import Codes, as_text
+from sfumato.data.table import Codes, as_text, has_times
 from sfumato.ground.errors import DataError
 
 __all__ = ["Moment", "Timeline", "moment", "time_text", "timeline"]
@@ -101,7 +101,7 @@ def moment(text: str) -> tuple[str, Moment] | None:
 
 def time_text(cells: pl.Series) -> pl.Series:
     """Times as texts that ``moment`` reads, without blanks around them; typed times in their ISO writing."""
-    if isinstance(cells.dtype, pl.Datetime) and not bool((cells.dt.truncate("1d") == cells).all()):
+    if isinstance(cells.dtype, pl.Datetime) and has_times(cells):
         return cells.dt.strftime("%Y-%m-%dT%H:%M:%S%.f" + ("%:z" if cells.dtype.time_zone else ""))
     if cells.dtype == pl.Time:
         return cells.dt.strftime("%H:%M:%S%.f")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from sfumato.data.table import has_times
+
 _EXACT = 2**53
 """Whole numbers up to here are exact in 64 bits of floating point."""
 
@@ -24,6 +26,4 @@ def _plain(cells: pl.Series) -> pl.Series:
         cells = cells.fill_nan(None)
         whole = bool(((cells == cells.round()) & (cells.abs() <= _EXACT)).all())
         return cells.cast(pl.Int64) if whole else cells
-    if isinstance(cells.dtype, pl.Datetime) and bool((cells.dt.truncate("1d") == cells).all()):
-        return cells.dt.date()
-    return cells
+    return cells.dt.date() if isinstance(cells.dtype, pl.Datetime) and not has_times(cells) else cells

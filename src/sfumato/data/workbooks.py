@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data import workbook_trial
-from sfumato.data.names import checked_names, refuse_long, refuse_many
+from sfumato.data.names import checked_names, refuse_long_texts, refuse_many
 from sfumato.data.reading_apart import answer_of
 from sfumato.data.sheet_sizes import MOST_SHEET_CELLS, ZIP, sheet_sizes
 from sfumato.data.whole_numbers import plain_types
@@ -45,8 +45,7 @@ def sheet_frame(data: bytes, *, sheet: str | int | None, header: bool, where: st
     frame.columns = checked_names(_names([one if header else None for one in first.row(0)]), where=where)
     kept = [name for name, said in zip(frame.columns, first.row(0), strict=True) if said or _full(frame[name])]
     frame = plain_types(frame.select(kept).filter(~pl.all_horizontal(pl.all().is_null())))
-    for column in frame.select(pl.col(pl.String)).columns:
-        refuse_long(frame[column].str.len_bytes(), column, where=where)
+    refuse_long_texts(frame, where=where)
     return frame
 
 

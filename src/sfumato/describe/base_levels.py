@@ -39,11 +39,10 @@ class BaseLevel(Brief):
 def base_level(exact: ObservedDomain, hierarchy: Hierarchy, base: int) -> BaseLevel:
     """Begin at a level of a hierarchy; the top, and levels that there are not, are refused."""
     if not 1 <= base < hierarchy.height:
-        told = f"1 to {hierarchy.height - 1}" if hierarchy.height > 1 else "no level between its values and '*'"
-        raise PlanError(
-            f"columns.{exact.column}.base: counting cannot begin at level {base}; the column's hierarchy has {told}"
-            + ("" if hierarchy.height > 1 else "; give it a hierarchy with levels, or leave base out")
-        )
+        would = f"use a level from 1 to {hierarchy.height - 1}"
+        if hierarchy.height < 2:
+            would = "its hierarchy has no level between its values and '*', so give it one, or leave base out"
+        raise PlanError(f"columns.{exact.column}.base: counting cannot begin at level {base}; {would}")
     level, many = hierarchy.levels[base], len(exact.values)
     absent = None if hierarchy.missing is None else int(level.parent[hierarchy.missing])
     used = list(dict.fromkeys(int(code) for code in level.parent[:many] if code != absent))

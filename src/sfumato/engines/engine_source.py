@@ -174,8 +174,7 @@ class EngineSource(Brief):
         for name, label in labels.items():
             values, _ = self.values(name)
             own = Table(frame=pl.DataFrame([values.alias("v")]), missing=self.missing).column("v", "text")
-            texts = [*(label[value] for value in own.present), *[None] * (own.missing is not None)]
-            shown = pl.Series("l", texts, dtype=pl.String).gather(own.codes)
+            shown = own.relabelled(label).alias("l")
             self.engine.lend(sql.lent(books[name]), pl.DataFrame([values.alias("v"), shown]).drop_nulls())
         return replace(self, base=sql.coarser(self.base, self.names, books), _values={}, _groups={})
 

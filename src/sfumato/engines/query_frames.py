@@ -53,12 +53,17 @@ def sqlite_frame(path: Path, *, query: str | None = None, table: str | None = No
     asked = (query_rows(query, "sqlite") if query is not None else table_rows(str(table))).sql("sqlite")
     most = max(MOST_CELLS, CELLS_TO_A_BYTE * path.stat().st_size)
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+        with closing(_opened(path)) as database:
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100 * MOST_FIELD)
             database.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
             return _frame(database.execute(asked), most=most, where=str(path))
     except sqlite3.Error as fault:
         raise DataError(f"{path}: the query cannot be answered ({fault}); {_tables(path)}") from None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A SQLite file, for reading only."""
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
 def _refuse_others(path: Path) -> None:
@@ -73,7 +78,7 @@ def _refuse_others(path: Path) -> None:
 def _tables(path: Path) -> str:
     """Which tables a file has, for messages."""
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+        with closing(_opened(path)) as database:
             found = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchmany(20)
     except sqlite3.Error:
         return "is the file whole?"

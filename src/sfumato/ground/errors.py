@@ -32,7 +32,7 @@ EXIT_INTERRUPTED = 130
 
 
 class SfumatoError(Exception):
-    """Anything sfumato refuses; the message says what, where, what was found and what would do."""
+    """Anything sfumato refuses; the message says what, where, what was found and what would work."""
 
     exit_code = EXIT_BAD_INPUT
 

@@ -75,11 +75,7 @@ class LocalTable(Brief):
 
     def coarser(self, labels: Mapping[str, Mapping[str, str]]) -> Self:
         """The same rows with a label in place of each value of some columns."""
-        shown = []
-        for name, label in labels.items():
-            column = self.column(name)
-            texts = [*(label[value] for value in column.present), *[None] * (column.missing is not None)]
-            shown.append(pl.Series(name, texts, dtype=pl.String).gather(column.codes))
+        shown = [self.column(name).relabelled(label) for name, label in labels.items()]
         return type(self)(replace(self.table, frame=self.table.frame.with_columns(shown)))
 
     def coded(self, domain: ObservedDomain) -> Column:

@@ -64,7 +64,7 @@ class TreeRequirement(Protocol):
 class TreeKAnonymity:
     """Every leaf holds at least ``k`` records.
 
-    Claim: who follows a person to a leaf finds at least ``k`` records there.
+    Claim: whoever follows a person to a leaf finds at least ``k`` records there.
     Source: document 004, definition 9.
     Does not protect against: a leaf whose records are all of one class.
     """

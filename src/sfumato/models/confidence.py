@@ -44,7 +44,7 @@ class Template:
 class ConfidenceBounding:
     """For every template, no group of rows that agree in its columns gives its value a share above its limit.
 
-    Claim: who knows the columns of a template infers its value with at most its limit as confidence.
+    Claim: whoever knows the columns of a template infers its value with at most its limit as confidence.
     Source: Wang, Fung, Yu 2007; Fung et al. 2010, section 2.
     Does not protect against: values and columns without a template; singling out rows (there is no k).
 

@@ -36,15 +36,15 @@ _ROOM = 2**62
 class Guarded:
     """A model holds for what the other quasi-identifiers tell about ``column``, which is a quasi-identifier itself.
 
-    Claim: who knows all quasi-identifiers of a person but ``column`` finds the rows that agree in those. These show
+    Claim: whoever knows all quasi-identifiers of a person but ``column`` finds the rows that agree in those. These show
         labels of ``column``. A label says nothing about which of the values below it a row has, so each row counts
         evenly for all of them, ``*`` for every declared value. The model holds for these counts in every such group.
         A missing value is tried as a value of its own and as every declared one. Where people are counted, it holds
         for the people of each class added up, as a reader of the release counts, and for everybody counted once.
     Source: Fung et al. 2010, section 2 (sensitive attributes may be known too); the even spread is the random worlds
         reading of a generalized value, as in Machanavajjhala et al. 2007.
-    Does not protect against: who knows which of the values below a label are frequent. Where people are counted, one
-        who has several rows under one label is taken to have one value below it.
+    Does not protect against: somebody who knows which of the values below a label are frequent. Where people are
+        counted, one who has several rows under one label is taken to have one value below it.
 
     Counts are whole numbers: each row is divided into as many parts as all numbers of leaves divide, or, where that
     would be too many, into parts so small that no share is wrong by more than the number of rows in 2^62.

@@ -16,7 +16,7 @@ from sfumato.models.verdict import Verdict, one_class
 class KAnonymity:
     """Every class has at least ``k`` rows.
 
-    Claim: who knows all quasi-identifiers of a person in the table finds at least ``k`` rows that may be theirs.
+    Claim: whoever knows all quasi-identifiers of a person in the table finds at least ``k`` rows that may be theirs.
     Source: Samarati 2001; Sweeney 2002.
     Does not protect against: learning a sensitive value that all rows of a class share; knowledge beyond the
         quasi-identifiers; several releases of the same people.

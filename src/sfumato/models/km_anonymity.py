@@ -1,4 +1,4 @@
-"""k^m-anonymity: who knows up to m items of somebody finds at least k records."""
+"""k^m-anonymity: whoever knows up to m items of somebody finds at least k records."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sfumato.models.verdict import Verdict
 class KMAnonymity:
     """Every set of at most ``m`` items that a record has, at least ``k`` records have.
 
-    Claim: who knows at most ``m`` items of a person finds at least ``k`` records that may be theirs. Where an item is
-        shown differently in different records this holds for labels that cover what they know: the labels of one such
-        record that cover it are at most ``m``, and ``k`` records have them.
+    Claim: whoever knows at most ``m`` items of a person finds at least ``k`` records that may be theirs. Where an item
+        is shown differently in different records this holds for labels that cover what they know: the labels of one
+        such record that cover it are at most ``m``, and ``k`` records have them.
     Cost: the number of sets of up to ``m`` items that records have.
     Source: Terrovitis, Mamoulis, Kalnis 2008.
     Does not protect against: an adversary who knows more items, or that an item is not there; what the ``k`` records

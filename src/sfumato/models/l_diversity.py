@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 class DistinctLDiversity:
     """Every class shows at least ``l`` different values of ``column``.
 
-    Claim: who finds a person's class still has ``l`` values to choose from.
+    Claim: whoever finds a person's class still has ``l`` values to choose from.
     Source: Machanavajjhala et al. 2007; Li, Li, Venkatasubramanian 2007, section 2.
     Does not protect against: one value that is far more frequent than the others; values that mean nearly the same.
 

@@ -1,4 +1,4 @@
-"""LKC-privacy: who knows a few quasi-identifiers, or items of a path, finds no small group and no sure inference."""
+"""LKC-privacy: whoever knows few quasi-identifiers, or items of a path, finds no small group and no sure inference."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CERTAIN = 1.0
 class LKCPrivacy:
     """Rows that agree in any ``l`` quasi-identifiers are at least ``k``, with named shares of at most ``c``.
 
-    Claim: who knows at most ``l`` quasi-identifiers of a person finds at least ``k`` rows, and infers a named value
+    Claim: whoever knows at most ``l`` quasi-identifiers of a person finds at least ``k`` rows, and infers a named value
         with confidence at most ``c``.
     Needs: where every row has a value in every column, groups by fewer columns are unions of groups by ``l`` columns
         and need no check. Where some value is missing or suppressed every smaller number is checked as well.

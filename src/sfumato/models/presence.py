@@ -80,7 +80,7 @@ class DeltaPresence:
 class KMap:
     """Every class has at least ``k`` rows in the population.
 
-    Claim: who knows the quasi-identifiers of everybody in the population, but not who is in the table, has at least
+    Claim: whoever knows the quasi-identifiers of everybody in the population, but not who is in the table, has at least
         ``k`` people to choose from for every row.
     Source: Sweeney 2002; El Emam and Dankar 2008.
     Does not protect against: an adversary who knows that a person is in the table; inferring sensitive values.

@@ -27,10 +27,10 @@ MOST_SETS = 50_000_000
 class RhoUncertainty:
     """Of the records that have some items, at most a share ``rho`` has any one sensitive item besides.
 
-    Claim: who knows items of a person, sensitive ones among them or not, infers another sensitive item with confidence
-        at most ``rho``. With ``l``, who knows at most ``l`` items. Where items are shown coarser, alike in all records
-        and none of the sensitive ones, the original items that somebody knows are at most as many labels, so that
-        judging sets of labels judges them too.
+    Claim: whoever knows items of a person, sensitive ones among them or not, infers another sensitive item with
+        confidence at most ``rho``. With ``l``, whoever knows at most ``l`` items. Where items are shown coarser, alike
+        in all records and none of the sensitive ones, the original items that somebody knows are at most as many
+        labels, so that judging sets of labels judges them too.
     Cost: the number of sets of up to ``l`` + 1 items that records have; without ``l`` of all of them, so it is for
         short records only.
     Source: Cao, Karras, Raissi, Tan 2010.

@@ -146,6 +146,11 @@ class Outcome(Brief):
     effort: Mapping[str, int | float | str] = field(default_factory=dict)
     """What the search did: nodes, checked, tagged, pruned, ..."""
 
+    @property
+    def alike(self) -> bool:
+        """Whether every value reads the same in every row."""
+        return self.levels is not None or self.cut is not None
+
     @classmethod
     def of(
         cls,

@@ -24,8 +24,8 @@ _SLACK = 1e-6
 def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """Intervals, excess and outcome follow from the counts, and no attack refutes what the release claims.
 
-    Some attacks were made, or could not be, if and only if the plan asks for them. An attack that refutes a claim may
-    be told of only where the plan accepts this attack; the check then says so.
+    Some attacks were made, or could not be, if and only if the plan asks for them. An attack may
+    refute a claim only where the plan accepts this attack; the check then says so.
     """
     attacks: list[Mapping[str, Any]] = manifest["attacks"]
     asked = manifest["plan"]["attack"]
@@ -33,8 +33,9 @@ def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
     limit = asked["max_risk"]
     judged = [one for one in attacks if not one.get("beyond")]
     if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in judged)):
-        told = "some were asked for, and none is told" if not there else f"one is above max_risk = {limit}"
-        yield Check(what="attacks that were asked for", holds=False, detail=told)
+        bare = "the plan asks for attacks, and none is reported" if asked["run"] else "the plan asks for none"
+        found = f"one is above max_risk = {limit}" if there else bare
+        yield Check(what="attacks that were asked for", holds=False, detail=found)
     accepted = tuple(map(str, asked.get("accept", ())))
     wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one, accepted)]
     told = ", ".join(str(one.get("attack")) for one in attacks) or "none"

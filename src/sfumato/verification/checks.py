@@ -58,6 +58,21 @@ class Verification(Brief):
         """Whether nothing differs."""
         return all(check.holds for check in self.checks)
 
+    @property
+    def wrong(self) -> Check | None:
+        """The first check that does not hold."""
+        return next((check for check in self.checks if not check.holds), None)
+
+    @property
+    def placed_remarks(self) -> list[Remark]:
+        """The remarks, each with the bundle that it is about."""
+        return [Remark(what=one.what, detail=f"{self.folder}: {one.detail}") for one in self.remarks]
+
+    def as_check(self, what: str) -> Check:
+        """All checks as one, for what the bundle is a part of."""
+        wrong, whole = self.wrong, f"all of {len(self.checks)} checks hold"
+        return Check(what=what, holds=wrong is None, detail=whole if wrong is None else f"{wrong.what}: {wrong.detail}")
+
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
         shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]

@@ -119,7 +119,7 @@ def _estimates(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[
 
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Which entry of two records differs by more than rounding; rounds of an iteration are told, not compared."""
+    """Which entry of two records differs by more than rounding; rounds of an iteration are stated, not compared."""
     for key in {**one, **other}:
         if key != "rounds" and not _near(one.get(key), other.get(key)):
             return str(key)
@@ -135,7 +135,7 @@ def _near(one: Any, other: Any) -> bool:
 
 
 def _attacks(manifest: Mapping[str, Any], made: Mapping[str, Any]) -> Iterable[Check]:
-    """What attackers reach follows from the rows too, but for what only true answers show; none is left untold."""
+    """What attackers reach follows from the rows too, but for what only true answers show; none is left out."""
     found = {one["attack"]: one for one in made["attacks"]}
     told = {one["attack"]: one for one in manifest["attacks"] if not str(one["attack"]).endswith(MEASURED)}
     wrong = [name for name, one in told.items() if name not in found or not _alike(found[name], one)]

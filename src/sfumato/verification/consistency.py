@@ -30,7 +30,7 @@ def marks_fit(manifest: Mapping[str, Any], due: Iterable[str], check: Checks) ->
 
 
 def algorithm_fits(manifest: Mapping[str, Any], check: Checks) -> Any:
-    """The algorithm is the one that the plan names, or was chosen for a reason that is told."""
+    """The algorithm is the one that the plan names, or was chosen for a reason that the manifest states."""
     asked, recoding = manifest["plan"]["algorithm"]["name"], manifest["recoding"]
     named = asked == recoding["algorithm"] and recoding["why"] == NAMED
     chosen = asked == AUTO and recoding["algorithm"] != AUTO and recoding["why"] not in (NAMED, "")

@@ -91,7 +91,7 @@ def _tree(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
     yield same("classes", list(tree.classes), asked["columns"][asked["target"]])
     yield same("columns of the tree", sorted(tree.whole), sorted(n for n in asked["columns"] if n != asked["target"]))
     told = [one.counts for one in tree.leaves]
-    yield Check(what="leaves tell class counts", holds=None not in told, detail=f"{tree.records:,} records")
+    yield Check(what="leaves show class counts", holds=None not in told, detail=f"{tree.records:,} records")
 
 
 def _means(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
@@ -143,7 +143,7 @@ def _rule_figures(document: Document, supports: Mapping[frozenset[str], int], wh
     }
     told = {(frozenset(one["antecedent"]), frozenset(one["consequent"])): one for one in document["rules"]}
     complete = told.keys() == due.keys() and len(told) == len(document["rules"])
-    yield Check(what="rules", holds=complete, detail=f"{len(due):,} follow from the sets, {len(told):,} are told")
+    yield Check(what="rules", holds=complete, detail=f"{len(due):,} follow from the sets, {len(told):,} are listed")
     wrong = 0
     for (left, right), rows in due.items():
         one = told.get((left, right))

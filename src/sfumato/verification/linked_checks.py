@@ -26,7 +26,7 @@ from sfumato.group.classes import Classes
 from sfumato.group.keys import distinct
 from sfumato.group.linked_rows import Codes, Link, from_leaves, joint_classes, parents, persons
 from sfumato.models.verdict import Model
-from sfumato.verification.checks import Check, Remark, Verification, same, shown
+from sfumato.verification.checks import Check, Verification, same, shown
 from sfumato.verification.judging import claim
 from sfumato.verification.verifying import DATA, tables_of
 
@@ -42,10 +42,10 @@ def verify_linked(folder: Path, verify: Callable[[Path], Verification], model: B
     stated = LinkedManifest.of(content, folder / MANIFEST)
     checks = [same("seal of the manifest", seal_holds(content), True), *_files(folder, stated)]
     found = [verify(_bundle(folder, name)) for name in stated.tables]
-    checks += [_told(one) for one in found]
+    checks += [one.as_check(f"bundle {one.folder}") for one in found]
     if all(check.holds for check in checks):
         checks += _linked(folder, stated, model)
-    remarks = [Remark(what=each.what, detail=f"{one.folder}: {each.detail}") for one in found for each in one.remarks]
+    remarks = [remark for one in found for remark in one.placed_remarks]
     return Verification(
         folder=folder.name, checks=tuple(checks), remarks=tuple(remarks), claimed=all(one.claimed for one in found),
         stated=tuple(origin for one in found for origin in one.stated), signature=found[0].signature,
@@ -64,13 +64,7 @@ def _files(folder: Path, stated: LinkedManifest) -> Iterable[Check]:
     here = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {MANIFEST}
     yield same("files that do not belong here", sorted(here - {name for name, _ in stated.files}), [])
     changed = [name for name, digest in stated.files if name not in here or sha256(folder / name) != digest]
-    yield same("files that are not as they were sealed", changed, [])
-
-
-def _told(one: Verification) -> Check:
-    wrong = [check for check in one.checks if not check.holds]
-    detail = f"{wrong[0].what}: {wrong[0].detail}" if wrong else f"all of {len(one.checks)} checks hold"
-    return Check(what=f"bundle {one.folder}", holds=not wrong, detail=detail)
+    yield same("files that changed since they were sealed", changed, [])
 
 
 def _linked(folder: Path, stated: LinkedManifest, model: Build) -> Iterable[Check]:

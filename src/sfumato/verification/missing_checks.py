@@ -35,7 +35,7 @@ def missing_fits(
     found = {name: writings(table, name, empty=name in items) for table, name in counted}
     mixed = [f"{name} ({listed(sorted(map(_shown, texts)))})" for name, texts in found.items() if len(texts) > 1]
     detail = f"several in {', '.join(mixed)}" if mixed else "one at most in every counted column"
-    yield Check(what="writings of a missing value", holds=not mixed, detail=detail)
+    yield Check(what="spellings of a missing value", holds=not mixed, detail=detail)
     if manifest["plan"]["input"]["on_missing"] == "drop":
         left = [name for name, texts in found.items() if texts and name not in items]
         detail = f"missing values in {', '.join(left)}, but the plan leaves such rows out" if left else "none"

@@ -15,7 +15,7 @@ SMALLEST = 1e-12
 """... and a variance is told as this."""
 
 
-def noise_told(manifest: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], check: Callable[..., Any]) -> Any:
+def noise_fits(manifest: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], check: Callable[..., Any]) -> Any:
     """Where a column was measured by itself, its deviations are those of the noise that its parts of the ledger buy."""
     recoding = manifest["recoding"]
     stated = [(name, f"marginal of {name}", one.get("deviations", {})) for name, one in recoding["columns"].items()]

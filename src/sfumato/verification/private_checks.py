@@ -22,7 +22,7 @@ from sfumato.verification.consistency import algorithm_fits
 from sfumato.verification.discovery_checks import domains_known, split
 from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
-from sfumato.verification.noise_law import noise_told
+from sfumato.verification.noise_law import noise_fits
 from sfumato.verification.released_file import formulas_escaped
 from sfumato.verification.verifying import DATA, same_columns, shape
 
@@ -63,7 +63,7 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     yield check(what="the ledger adds up to what is promised", holds=spent, detail=detail)
     yield _claims(manifest, asked, check)
     seeded = "seed" in plan["algorithm"] or "seed" in manifest
-    yield check(what="no seed is told", holds=not seeded, detail="seed" if seeded else "none")
+    yield check(what="no seed is published", holds=not seeded, detail="seed" if seeded else "none")
     observed = plan["privacy"].get("domains") == "observed"
     marked = manifest["marks"] == [OBSERVED] * observed and observed != claimed(manifest)
     yield check(what="domains are declared, or marked", holds=marked, detail="observed" if observed else "declared")
@@ -75,7 +75,7 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     yield check(what="types of the columns", holds=not odd, detail=", ".join(odd) or "labels and counts")
     yield algorithm_fits(manifest, check)
     yield _searched(manifest, check)
-    yield noise_told(manifest, list(_parts(manifest["ledger"])), check)
+    yield noise_fits(manifest, list(_parts(manifest["ledger"])), check)
     yield from _planned(manifest, roles, check)
     yield from _labels(manifest, table, roles, check)
     counts = counts_of(manifest)
@@ -103,7 +103,7 @@ def _grouped(event: Event, rows: int) -> bool:
 
 
 def _searched(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
-    """What is told of the mechanism's choices fits its ledger: amounts, the scale of the noise, the steps taken."""
+    """The mechanism's stated choices fit its ledger: amounts, the scale of the noise, the steps taken."""
     search, steps = manifest["search"], manifest["recoding"]["steps"]
     parts = list(_parts(manifest["ledger"]))
     amounts = {str(part.get(unit)) for part in parts for unit in ("epsilon", "rho")}

@@ -37,13 +37,12 @@ def verify_stream(folder: Path, verify: Callable[[Path], Verification]) -> Verif
             raise BundleError(f"{path} is a link; the batches of a stream are folders")
         found.append(verify(path))
         manifests.append(load(path / MANIFEST, sealed=False))
-    checks = [same("files that do not belong here", strange, []), *map(_told, found)]
+    checks = [same("files that do not belong here", strange, []), *(one.as_check(one.folder) for one in found)]
     checks += _chain(manifests, [_number(path) for path in batches])
     ended = bool(manifests[-1].get("stream", {}).get("last"))
     told = "the stream ended with it" if ended else "whether later ones are missing cannot be seen from here"
     remarks = [Remark(what="last batch", detail=f"{batches[-1].name} is the last one here; {told}")]
-    for one in found:
-        remarks += [Remark(what=each.what, detail=f"{one.folder}: {each.detail}") for each in one.remarks]
+    remarks += [remark for one in found for remark in one.placed_remarks]
     return Verification(
         folder=folder.name, checks=tuple(checks), stated=found[-1].stated, remarks=tuple(remarks),
         signature=found[-1].signature,
@@ -54,12 +53,6 @@ def _number(path: Path) -> int:
     """The number of a batch by its name; 0 for everything else."""
     named = _BATCH.fullmatch(path.name)
     return int(named[1]) if named and path.is_dir() else 0
-
-
-def _told(one: Verification) -> Check:
-    wrong = [check for check in one.checks if not check.holds]
-    detail = f"{wrong[0].what}: {wrong[0].detail}" if wrong else f"all of {len(one.checks)} checks hold"
-    return Check(what=one.folder, holds=not wrong, detail=detail)
 
 
 def _chain(manifests: list[dict[str, Any]], numbers: list[int]) -> Iterable[Check]:
@@ -84,14 +77,14 @@ def _chain(manifests: list[dict[str, Any]], numbers: list[int]) -> Iterable[Chec
 
 
 def _came(manifests: list[dict[str, Any]], parts: list[Mapping[str, Any]]) -> Iterable[Check]:
-    """Records come between batches, and no batch shows more of them than had come."""
+    """Records come between batches, and no batch shows more of them than had arrived."""
     shown, much = 0, []
     for one, part in zip(manifests, parts, strict=True):
         stated = one["recoding"]
         shown += sum(int(size) * int(many) for size, many in stated["sizes"]) + int(stated.get("left_out", 0))
         much += [part["batch"]] * (shown > part["read"])
-    yield same("batches that show more records than had come", much, [])
+    yield same("batches that show more records than had arrived", much, [])
     read = [one["read"] for one in parts]
     odd = [one["batch"] for one in parts if not one["last"] and one["read"] % one["every"]]
-    yield same("batches at another place than the stream is cut", odd, [])
-    yield same("records that had come, batch by batch", read, sorted(set(read)))
+    yield same("batches that were cut elsewhere than the plan says", odd, [])
+    yield same("records that had arrived, batch by batch", read, sorted(set(read)))

@@ -33,7 +33,7 @@ DECLARED = (
 )
 """The warning of noisy counts."""
 NOT_COVERED = "what it finds would be read off the private records, which no epsilon covers"
-"""Why no attack is told of a tree with noisy counts."""
+"""Why the bundle of a tree with noisy counts shows no attack."""
 INFERENCE, TOLD = "tree-inference", "share of records that leaves tell rightly"
 _ATTRIBUTES, _CLASS = "quasi", "target"
 
@@ -67,7 +67,7 @@ def tree_bundle_checks(
     yield same("leaves, depths and records", stated, manifest["trees"])
     yield algorithm_fits(manifest, Check)
     private = "ledger" in manifest
-    yield same("noise is told where it was paid for", "noise" in manifest, private)
+    yield same("noise is stated where it was paid for", "noise" in manifest, private)
     if private:
         yield from _noisy(manifest, trees)
     else:
@@ -91,7 +91,7 @@ def _as_planned(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Ite
     asked, roles = plan["tree"], {name: column["role"] for name, column in plan["columns"].items()}
     yield same("forms of the documents", sorted({one.form for one in trees}), [asked["form"]])
     counted = {leaf.counts is not None for leaf in every_leaf(trees)}
-    yield same("what leaves tell", sorted(counted), [asked["told"] == "counts"])
+    yield same("what leaves show", sorted(counted), [asked["told"] == "counts"])
     heads = {(one.target, one.classes, tuple(sorted(one.whole))) for one in trees}
     yield same("attributes and classes of all documents", len(heads), 1)
     strange = [name for name in trees[0].whole if roles.get(name) != _ATTRIBUTES]
@@ -196,9 +196,9 @@ def _noisy(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterable
     yield _scale(manifest)
     yield same("documents with noisy counts", len(trees), 1)
     yield same("domains that were read off the records", [n for n, known in trees[0].declared.items() if not known], [])
-    yield same("no seed is told", "seed" in manifest["plan"]["algorithm"], False)
+    yield same("no seed is published", "seed" in manifest["plan"]["algorithm"], False)
     reasons = sorted(set(manifest["attacks_not_made"].values()) - {NOT_COVERED})
-    yield same("attacks on private records that are told", [*manifest["attacks"], *reasons], [])
+    yield same("attacks that would show private records", [*manifest["attacks"], *reasons], [])
     yield same("rows left out", manifest["recoding"].get("left_out", 0), 0)
 
 

@@ -15,7 +15,7 @@ from sfumato.attacks.frame.assignment import different
 from sfumato.attacks.frame.guarded_view import guarded_view
 from sfumato.attacks.frame.promises import limit_to_find, limit_to_tell
 from sfumato.attacks.frame.subject import Subject
-from sfumato.attacks.frame.trials import Finding, Limit
+from sfumato.attacks.frame.trials import Limit
 from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
@@ -43,7 +43,7 @@ def attacked(
     *,
     kind: str = "table",
 ) -> Audit:
-    """Run the attacks that are asked for, or all that fit; when the time is over the rest is told as not made.
+    """Run the attacks that are asked for, or all that fit; when the time is over, the rest is reported as not made.
 
     ``before`` is what else is to be done within the same time, such as laying earlier bundles over this one. ``kind``
     says whose attacks they are.
@@ -180,14 +180,14 @@ def attack(
     A bundle of collected answers has no original and is attacked from its bytes.
     ``earlier`` are bundles about the same people that are laid over it. Without ``seconds`` there is no time limit.
     """
-    from sfumato.workflow.adversary_files import known_table
+    from sfumato.workflow.adversary_files import known_table, registered
 
     place, work = Path(folder), work or Work()
     others = [refuse_no_bundle(Path(one), "--earlier") for one in earlier]
     manifest = untouched(place)
     theirs = None if control is None else known_table(control, plan, manifest)
     asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
-    kind = kind_stated(manifest)
+    kind, chance = kind_stated(manifest), Chance(seed=seed)
     if kind.alone is not None:
         _refuse_beside(place, {"original": original, "known": known, "control": control, "earlier": others})
         with _bundle_at_fault(place):
@@ -205,24 +205,17 @@ def attack(
         _refuse_beside(place, {"known": known})
         given = {"control": theirs, "earlier": others, "asked": asked, "work": work}
         with _bundle_at_fault(place):
-            return kind.beside(place, manifest, table, chance=Chance(seed=seed), **given)
+            return kind.beside(place, manifest, table, chance=chance, **given)
     with stated_form(place):
         subject = kind.subject(place, manifest, table, control=theirs, plan=plan)
-    chance = Chance(seed=seed)
     before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
     with _bundle_at_fault(place):
         found = attacked(subject, asked, work, chance, before, kind=kind.attacked_as)
     if known is None:
         return found
-    linked = _linked(subject, known_table(known, plan, manifest), trials, Chance(seed=seed))
+    register, linkage = known_table(known, plan, manifest), FellegiSunter(trials=trials)
+    linked = registered(linkage, subject, register, Chance(seed=seed), limit_of(linkage, subject, None))
     return replace(found, findings=(linked, *found.findings))
-
-
-def _linked(subject: Subject, register: Table, trials: int, chance: Chance) -> Finding:
-    from sfumato.workflow.adversary_files import registered
-
-    linkage = FellegiSunter(trials=trials)
-    return registered(linkage, subject, register, chance, limit_of(linkage, subject, None))
 
 
 def _refuse_beside(folder: Path, given: Mapping[str, object]) -> None:

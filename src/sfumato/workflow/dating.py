@@ -11,7 +11,7 @@ from sfumato.bundle.pseudonyms import read_key
 from sfumato.data.date_forms import DateForm, read_days
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
-from sfumato.ground.errors import PlanError, listed, unknown_column
+from sfumato.ground.errors import PlanError, listed
 from sfumato.report.base.figures import count
 from sfumato.report.base.language import said
 from sfumato.workflow.plan.date_plan import form_of, stated_forms
@@ -60,8 +60,7 @@ def _shifted(table: Table, plan: Plan) -> Table:
         return table
     name, said = next(iter(here.items()))
     by = str(said.get("by") or plan.input.unit)
-    if by not in table.names:
-        raise unknown_column(by, table.names, where=f"columns.{name}.shift.by")
+    table.require(by, where=f"columns.{name}.shift.by")
     key = read_key(plan.folder / said["key_file"], where=f"columns.{name}.shift.key_file")
     shift = DateShift(key=key, days=said["days"], by=by)
     return replace(table, frame=table.frame.with_columns([shift.moved(table, name) for name in here]))

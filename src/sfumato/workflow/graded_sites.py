@@ -78,9 +78,7 @@ def _part(folder: Path) -> tuple[dict[str, Any], pl.DataFrame]:
     manifest = untouched(folder)
     if manifest["kind"] != GRADED:
         raise BundleError(f"{folder} is a bundle of the kind {manifest['kind']!r}; those of graded grouping are joined")
-    checked = verify(folder)
-    if not checked.holds:
-        wrong = next(one for one in checked.checks if not one.holds)
+    if (wrong := verify(folder).wrong) is not None:
         raise ClaimRefuted(f"{folder} does not hold: {wrong.what} ({wrong.detail}); nothing was joined")
     return dict(manifest), rows_of(folder, manifest).frame
 

@@ -17,6 +17,11 @@ _BY_CELLS = ("auto", "optimal", "greedy", "samarati", "incognito", "datafly", "k
 _READ = (".parquet", ".pq", ".csv", ".tsv")
 
 
+def duckdb_reads(path: Path) -> bool:
+    """Whether the name of a file says that DuckDB can read it: of compressed files only gzip."""
+    return any(end.lower() in _READ for end in path.suffixes[-2:]) and path.suffix.lower() not in PACKED[1:]
+
+
 def too_large(plan: Plan, memory: int | None = None) -> str | None:
     """Why the plan's input goes to DuckDB, for the steward; None where it is read into memory."""
     said = plan.input
@@ -30,8 +35,7 @@ def too_large(plan: Plan, memory: int | None = None) -> str | None:
     path = plan.folder / said.path
     if path.is_file():
         size, most = path.stat().st_size, (memory or _memory()) * SHARE
-        known = any(end.lower() in _READ for end in path.suffixes[-2:]) and path.suffix.lower() not in PACKED[1:]
-        if size <= most or not known or find_spec("duckdb") is None:
+        if size <= most or not duckdb_reads(path) or find_spec("duckdb") is None:
             return None
         return _told(plan, f"{said.path} has {size / 1e6:,.0f} MB, more than {SHARE:.0%} of the memory")
     if path.is_dir() or any(Path(one).is_file() for one in glob.iglob(str(path), recursive=True)):

@@ -44,8 +44,7 @@ def report_of(folder: Path, *, language: str | None = None, form: Form = "html")
     from sfumato.workflow.checking import verify
     from sfumato.workflow.kinds import kind_stated
 
-    wrong = next((one for one in verify(folder).checks if not one.holds), None)
-    if wrong is not None:
+    if (wrong := verify(folder).wrong) is not None:
         raise ClaimRefuted(f"{folder}: {wrong.what} does not hold ({wrong.detail}); no report is made of it")
     manifest = load(folder / MANIFEST)
     if language is not None:

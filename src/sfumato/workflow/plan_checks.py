@@ -17,7 +17,7 @@ _TRIALS = 20
 
 
 def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
-    """The algorithm has the options that the plan gives it, and every attack that the plan asks for is told."""
+    """The algorithm has the options of the plan, and the manifest reports every attack that the plan asks for."""
     kind = kind_stated(manifest)
     if not kind.planned:
         return
@@ -32,13 +32,17 @@ def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
 
 
 def _attacks(manifest: Mapping[str, Any]) -> Iterable[Check]:
-    """Every attack that this program makes on such a release is told, as made or as not made."""
+    """The manifest reports every attack that this program makes on such a release, as made or as not made."""
     asked = manifest["plan"]["attack"]
     if not asked["run"]:
         return
     titles = [*(one["attack"] for one in manifest["attacks"]), *manifest.get("attacks_not_made", ())]
-    untold = [name for name, told in _due(manifest, asked["attacks"]) if not any(map(told, titles))]
-    yield Check(what="attacks that are told", holds=not untold, detail=f"untold: {listed(untold)}" if untold else "all")
+    absent = [name for name, told in _due(manifest, asked["attacks"]) if not any(map(told, titles))]
+    yield Check(
+        what="attacks that are reported",
+        holds=not absent,
+        detail=f"not reported: {listed(absent)}" if absent else "all",
+    )
 
 
 def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, Callable[[str], bool]]]:

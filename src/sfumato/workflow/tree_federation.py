@@ -45,8 +45,7 @@ def sources_of(folders: Sequence[Path], signer: Card | Path | None = None) -> tu
         manifest = untouched(folder)
         models = models_in(folder, manifest)
         checked = verify(folder, signer=signer)
-        if not checked.holds:
-            wrong = next(one for one in checked.checks if not one.holds)
+        if (wrong := checked.wrong) is not None:
             raise ClaimRefuted(f"{folder} does not hold: {wrong.what} ({wrong.detail}); nothing was learnt from it")
         told = {
             "bundle": folder.name,

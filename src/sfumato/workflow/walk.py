@@ -101,8 +101,7 @@ def write(
                 page_of(inner).write_text(made.report(inside=True, work=work), encoding="utf-8")
         with work.stage("verify"):
             checked = verify_written(inner, read_back, card=None if signer is None else signer.card)
-        if not checked.holds:
-            wrong = next(check for check in checked.checks if not check.holds)
+        if (wrong := checked.wrong) is not None:
             raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
         made.about_to_appear(place)
     return replace(checked, folder=place.name)

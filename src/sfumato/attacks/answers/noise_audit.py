@@ -3,7 +3,7 @@
 The auditor runs a mechanism many times on two neighbouring inputs. On some of the runs they learn to guess from an
 output which input it came from; on the others they count how often they are right. If a mechanism is
 epsilon-differentially private, they are not right more than e^epsilon times as often as wrong. They know nothing of how
-the mechanism is made: it is handed to them as a function. How small a violation they can find is said with the result.
+the mechanism is made: it is handed to them as a function. The result says how small a violation they can find.
 """
 
 from __future__ import annotations

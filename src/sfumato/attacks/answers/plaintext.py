@@ -23,9 +23,8 @@ class KnownPlaintext:
     """Somebody has a column whose numbers were replaced by others in the same order, and knows a few of the numbers.
 
     Graded grouping maps each category to an interval in a straight line. Two known pairs of a category give its line
-    away, and everything between two known pairs lies between their numbers. The attacker draws lines between the pairs
-    that the attacker knows, and goes on with the first and the last line beyond them. It takes a few
-    acquaintances in the table.
+    away, and everything between two known pairs lies between their numbers. The attacker draws lines between known
+    pairs, and goes on with the first and the last line beyond them. It takes a few acquaintances in the table.
 
     The naive guesser knows the same few people, and says for everybody else the number that lies within the tolerance
     of most of them.

@@ -21,11 +21,10 @@ Method = Literal["pca", "spectral", "bayes"]
 class Spectral:
     """Somebody has numbers with noise added to every cell, knows how large the noise is, and wants the numbers.
 
-    Columns that go together lie near a plane; independent noise does not. The attacker takes the covariance of what the
-    attacker sees, subtracts that of the noise, and keeps the directions in which the data is stronger than the noise
+    Columns that go together lie near a plane; independent noise does not. The attacker takes the covariance of the
+    noisy numbers, subtracts that of the noise, and keeps the directions in which the data is stronger than the noise
     (pca), or those that no noise of this size could make by itself (spectral), or weighs all directions by their
-    strength (bayes). What the attacker drops is mostly noise. It takes one decomposition of a small
-    matrix.
+    strength (bayes). What is dropped is mostly noise. It takes one decomposition of a small matrix.
 
     The naive guesser knows the noise too, but looks at one column at a time, and takes the better of the cell
     itself, the column's mean, and the point between them that noise of this size suggests.

@@ -26,9 +26,9 @@ class Background:
     """Somebody knows a person's quasi-identifiers, and m values of the sensitive column that they do not have.
 
     A Japanese patient seldom has a heart disease; a neighbour was seen at work and has no flu. The attacker keeps the
-    rows that fit, strikes out the values that they cannot have, and names the most frequent one that is left. If the
-    fitting rows have m + 1 different values, m facts can lay the last one bare. It takes one pass over the
-    release, and the facts. The guesser has the same facts, and strikes them out of the public shares of the values.
+    rows that fit, strikes out the values that this person cannot have, and names the most frequent one that is left. If
+    the fitting rows have m + 1 different values, m facts can lay the last one bare. It takes one pass over the release,
+    and the facts. The guesser has the same facts, and strikes them out of the public shares of the values.
 
     The facts are drawn from the other values of the rows that fit: at random, or in the worst case the most frequent
     ones. Figures: rate_0 to rate_3, how often the attacker is right with so many facts; surely_known, the share of

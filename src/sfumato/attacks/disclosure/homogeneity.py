@@ -21,7 +21,7 @@ from sfumato.ground.arguments import at_least, text
 from sfumato.ground.chance import Chance
 
 Judge = Callable[[Posterior, Ints], Reals]
-"""How likely each person is hit, by what they are told about and the code of their own value."""
+"""How likely the value of each person is named, from what fitting rows say and from the code of their own value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,9 +100,9 @@ def unfit(subject: Subject, column: str | None) -> str:
 class Homogeneity:
     """Somebody knows all quasi-identifiers of a person, and that they are in the release.
 
-    The attacker wants this person's sensitive value, not their row. The attacker keeps the rows that fit and names the
-    value that most of them have; where all have the same the attacker is certain, however many rows there are. It takes
-    one pass over the release. The guesser names the most frequent value of the whole release for everybody.
+    The attacker wants this person's sensitive value, not their row, keeps the rows that fit, and names the value that
+    most of them have. Where all have the same, it is certain, however many rows there are. It takes one pass over the
+    release. The guesser names the most frequent value of the whole release for everybody.
 
     Figures: surely_known, the share of people whose fitting rows all have one value; confidence, the average share of
         the named value. The surest guess is ``worst``.

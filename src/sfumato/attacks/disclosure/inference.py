@@ -22,11 +22,10 @@ from sfumato.ground.errors import ParameterError
 class Inference:
     """Somebody knows some columns of a person and wants another one, their secret.
 
-    The attacker looks for the released row that is nearest to what the attacker knows and guesses that their secret is
-    what this row says. Where several rows are equally near, the attacker takes the secret that most of them have. It
-    takes one search. The guesser does not look at the release, and names the secret that most people have. The control
-    run does the same with people who are not in the release: what works on them too follows from how people are, not
-    from who is in it.
+    The attacker looks for the released row that is nearest to the known columns, and guesses that their secret is what
+    this row says; where several rows are equally near, the secret that most of them have. It takes one search. The
+    guesser does not look at the release, and names the secret that most people have. The control run does the same with
+    people who are not in the release: what works on them too follows from how people are, not from who is in it.
 
     Cost: one search among the classes for each person. Source: Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
     """

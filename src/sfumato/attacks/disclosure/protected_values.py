@@ -27,12 +27,11 @@ PEOPLE = 20_000
 class ProtectedValues:
     """Somebody knows some quasi-identifiers of people, and wants to know who has a value that a claim protects.
 
-    The attacker keeps the rows that fit and sees how frequent the protected values are among them. The attacker does
-    not guess for everybody: the attacker bets on people for whom it is most frequent. LKC-privacy says how surely
-    somebody with L columns can be right, a template of confidence bounding somebody with its columns, (alpha,
-    k)-anonymity with named values somebody with all columns. So the attacker is made for the claims: with L columns,
-    the worst choice or a random one for each person, and with the values that the claim names. The guesser bets on the
-    same value for anybody.
+    The attacker keeps the rows that fit and sees how frequent the protected values are among them, and bets only on
+    people for whom one is most frequent. LKC-privacy says how surely somebody with L columns can be right, a template
+    of confidence bounding somebody with its columns, (alpha, k)-anonymity with named values somebody with all columns.
+    So the attacker is made for the claims: with L columns, the worst choice or a random one for each person, and with
+    the values that the claim names. The guesser bets on the same value for anybody.
 
     A trial is a bet: a person, the columns that are known of them, and the value. Where some rows that fit are surer
     than the claim allows, the attacker bets on everybody whom these rows fit; otherwise on everybody whom the surest

@@ -160,8 +160,8 @@ class Divergence:
 
     Where the release claims divergence bounding the attacker believes from the claim's confidence on, far is what the
     claim says is far, and the limit is 0. That claim is about classes: people whom rows of several classes fit are
-    trials that could not be carried out. Where people have several rows the claim counts people and the attacker counts
-    rows: then the attacker is not made for the claim.
+    trials that could not be carried out. Where people have several rows, the claim counts people and this attack counts
+    rows: then it says nothing about the claim.
 
     Figures: confidence_far, the average confidence in the surest far value; right, the share of people who are linked
         with their own value as surely.

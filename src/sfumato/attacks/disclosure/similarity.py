@@ -20,11 +20,11 @@ from sfumato.ground.chance import Chance
 class Skewness:
     """Somebody knows a person's quasi-identifiers, and how frequent each sensitive value is among all people.
 
-    One in a hundred has HIV; among the rows that fit them it is every second. The attacker does not know, and has
-    learned much all the same. The attacker keeps the rows that fit, looks for values whose share there is at least
-    twice their share in the whole release, and names the most frequent one of these; where there is none the attacker
-    says nothing, and the trial did not work. It takes one pass over the release. The guesser says the same
-    value of anybody, and is right as often as the value is frequent.
+    One in a hundred has HIV; among the rows that fit them it is every second. That is no certainty, and much to learn
+    all the same. The attacker keeps the rows that fit, looks for values whose share there is at least twice their share
+    in the whole release, and names the most frequent one of these; where there is none, nothing is said, and the trial
+    did not work. It takes one pass over the release. The guesser says the same value of anybody, and is right as often
+    as the value is frequent.
 
     Figures: ratio_worst and ratio_mean, by how much the share of a value rises at most, over all people and on average
         over people; moved, the share of people of whom the attacker says something; distance, the average of half the

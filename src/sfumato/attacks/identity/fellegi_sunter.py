@@ -47,9 +47,9 @@ class FellegiSunter:
     The attacker wants to know whose row is whose. Joining on all columns finds only people without an error. So the
     attacker compares every line with every row, column by column, learns how often columns agree for the same person
     and for others, and links first the pairs for which most speaks; a row is given to one line only. It takes lines
-    times rows comparisons, or fewer where the attacker looks only at rows that agree in a selective column. Where
-    nothing speaks for any row the line stays alone: a failed trial. Without the release the attacker can only pick a
-    row: once in as many as there are. Who is not in the release has no row, so nothing is right in the control run.
+    times rows comparisons, or fewer if only rows are compared that agree in a selective column. Where nothing speaks
+    for any row the line stays alone: a failed trial. Without the release the attacker can only pick a row: once in as
+    many as there are. Whoever is not in the release has no row, so nothing is right in the control run.
 
     The register is made from the people, with errors in a share of the cells, or handed in (``against``).
 

@@ -20,12 +20,11 @@ from sfumato.ground.errors import ParameterError
 class Linkability:
     """Somebody holds two registers of the same people that share no column and no key.
 
-    One has some of the quasi-identifiers, the other the rest. The attacker wants to know which lines belong together.
-    The attacker looks up both in the release and takes the rows that are nearest; where the two look-ups meet in the
-    same row, the attacker links the lines. It takes two searches for each person. Rows that are equally
-    near are drawn by lot, for each register anew: a release that shows nothing links nobody. The guesser draws rows at
-    random. The control run looks up people who are not in the release: that they are linked too shows what follows from
-    how columns depend on each other.
+    One has some of the quasi-identifiers, the other the rest. To find out which lines belong together, the attacker
+    looks up both in the release and takes the rows that are nearest; lines whose look-ups meet in the same row are
+    linked. It takes two searches for each person. Rows that are equally near are drawn by lot, for each register anew:
+    a release that shows nothing links nobody. The guesser draws rows at random. The control run looks up people who are
+    not in the release: that they are linked too shows what follows from how columns depend on each other.
 
     Cost: two searches among the classes for each person, most of them in the first three columns only.
     Source: Giomi, Boenisch, Wehmeyer and Tasnádi 2023, A unified framework for quantifying privacy risk in synthetic

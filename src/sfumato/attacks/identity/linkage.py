@@ -1,9 +1,9 @@
 """Linking a table to a register that carries names.
 
-The adversary holds a public register (a voter roll) with names and some of the columns that the table has too. The
-attacker joins the two on these columns. Where a person fits exactly one row, and nobody else fits that row, the
-attacker has re-identified it and reads off what the row says. On a generalized table the attacker first rewrites the
-register: a label such as ``0213*`` or ``[20-30)`` tells everybody which values it covers.
+The adversary holds a public register (a voter roll) with names and some of the columns that the table has too, and
+joins the two on these columns. A row that exactly one person fits, who fits no other, is theirs, with all that it says.
+On a generalized table the register is first rewritten: a label such as ``0213*`` or ``[20-30)`` tells everybody which
+values it covers.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ MOST = 64
 class LkcAdversary:
     """Somebody knows L facts about a person: their values in L quasi-identifiers, and that they are in the release.
 
-    Nobody knows everything about everybody. The attacker keeps the rows that fit the facts and picks one: the attacker
-    is right with probability 1 / rows that fit. Besides the attacker reads off how frequent each sensitive value is
-    among them. It takes one pass over the release. The facts are random ones, other ones for each person;
-    or the worst ones, those that leave the fewest rows, if the attacker is lucky enough to know just these; the
-    confidence is then the largest over all choices. The guesser picks any row.
+    Nobody knows everything about everybody. The attacker keeps the rows that fit the facts, picks one, which is right
+    with probability 1 / rows that fit, and reads off how frequent each sensitive value is among them. It takes one pass
+    over the release. The facts are random ones, other ones for each person; or the worst ones, those that leave the
+    fewest rows, if the attacker is lucky enough to know just these; the confidence is then the largest over all
+    choices. The guesser picks any row.
 
     Figures: confidence and confidence_worst, the share of the most frequent watched value among the fitting rows, on
         average and at most; told, how often the most frequent value is the person's own; told_naive, the same for a

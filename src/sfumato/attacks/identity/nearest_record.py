@@ -20,10 +20,9 @@ from sfumato.ground.errors import ParameterError, listed
 class NearestRecord:
     """Somebody knows all quasi-identifiers of a person, and that they are in the release, perhaps with other values.
 
-    The attacker wants this person's row. Values were exchanged, so their own may fit nowhere: the attacker takes the
-    row that is nearest to what the attacker knows, one at random where several are. It takes one search for each
-    person. The guesser takes any row. The attacker is right if the row was made from theirs, whatever of it was
-    exchanged; what the attacker then reads may be somebody else's.
+    Values were exchanged, so this person's own may fit nowhere: the attacker takes the row that is nearest to the known
+    values, one at random where several are. It takes one search for each person. The guesser takes any row. A pick is
+    right if the row was made from theirs, whatever of it was exchanged; what it then says may be somebody else's.
 
     Figures: told_right, how often a sensitive value of the row that the attacker takes is their own, on average over
         these columns; told_right_blind, the same of any row. Whoever finds the row and reads a value that was exchanged

@@ -20,19 +20,19 @@ from sfumato.ground.errors import listed
 class Linkage:
     """Somebody knows all quasi-identifiers of a person, and that they are in the release.
 
-    The attacker wants this person's row, reads the labels, keeps the rows that fit what the attacker knows, and
-    picks one of them at random: the attacker is right with probability 1 / rows that fit. It takes one
-    pass over the release. This is the prosecutor; without the release the attacker picks any row, and is right once in
-    as many times as there are rows. Where no row fits, the attack could not be carried out. A person of the control
-    file has no row: whatever is picked for them is wrong.
+    The attacker wants this person's row, reads the labels, keeps the rows that fit, and picks one of them at random,
+    which is right with probability 1 / rows that fit. It takes one pass over the release. This is the prosecutor;
+    without the release the attacker picks any row, and is right once in as many times as there are rows. Where no row
+    fits, the attack could not be carried out. A person of the control file has no row: whatever is picked for them is
+    wrong.
 
     ``about = "all"`` gives the attacker everything that is published about them: their quasi-identifiers and their own
-    values in every other column. No model of quasi-identifiers promises anything against that. What the attacker
-    finds shows how much the columns that are published unchanged single out.
+    values in every other column. No model of quasi-identifiers promises anything against that. The figure shows how
+    much the columns that are published unchanged single out.
 
     With a control file two more adversaries are counted among the figures. The journalist does not know who is in the
-    release: the attacker starts from a row and picks one of the people of the whole population that fit it. The
-    marketer does this for all rows, and counts how many are right.
+    release, starts from a row and picks one of the people of the whole population that fit it. The marketer does this
+    for all rows, and counts how many are right.
 
     Needs: a release that tells the truth about the people in it. On a synthetic or perturbed table a row that fits is
         nobody's row, and the figure is the chance of a match, not of a re-identification.

@@ -32,10 +32,10 @@ class SinglingOut:
     exactly one released row, and bets that they fit exactly one person. Univariate: a value that occurs once, the
     smallest and the largest number of a column. Multivariate: the attacker takes a row at random and some of its
     columns, asks for the row's word, and for numbers at least or at most as large, whichever is rarer; of a column that
-    is shown as it is the attacker asks for the very number. It takes as many searches as the attacker
-    tries. The guesser makes statements of the same length at random, from the words and numbers that a column can have;
-    of a column that is shown as it is the guesser knows the range of its numbers, not which of them occur. The control
-    run asks how many of the attacker's statements single out somebody among people who are not in the release.
+    is shown as it is, for the very number. It takes a search for each try. The guesser makes statements of the same
+    length at random, from the words and numbers that a column can have; of a column that is shown as it is the guesser
+    knows the range of its numbers, not which of them occur. The control run asks how many of the attacker's statements
+    single out somebody among people who are not in the release.
 
     A trial is a statement. Where fewer are found than asked for within ``attempts`` tries, the others are failed
     trials; for univariate statements a column that gives none is one. Where no statement fits exactly one released row

@@ -71,13 +71,13 @@ class ItemSubject:
 class SparseSets:
     """Somebody knows m items of a person, from a chat or a public page, and perhaps some more that are wrong.
 
-    The attacker wants this person's record. The attacker reads each item as the release shows it, as any of several
-    where records differ, and gives every record a score: the sum over the attacker's items that it has of 1/ln(1 +
-    records that have it), so that a rare film tells more than a hit. The attacker takes the record with the best score;
-    of several, one at random. The attacker may demand that the best score stands out: that it is some standard
-    deviations of all scores above the second best (its eccentricity), and say nothing otherwise. It takes a look into
-    an inverted list for each item. The guesser picks any record. Somebody without items, or whose known items are shown
-    in no record, cannot be looked for: the trial failed.
+    To find this person's record, the attacker reads each item as the release shows it, as any of several where records
+    differ, and gives every record a score: the sum over the known items that it has of 1/ln(1 + records that have it),
+    so that a rare film tells more than a hit. The record with the best score is taken; of several, one at random. A
+    cautious attacker demands that the best score stands out, by some standard deviations of all scores above the second
+    best (its eccentricity), and says nothing otherwise. It takes a look into an inverted list for each item. The
+    guesser picks any record. Somebody without items, or whose known items are shown in no record, cannot be looked for:
+    the trial failed.
 
     Figures: one, the share of people for whom exactly one record is best; ties, how many are best on average; speaks,
         how often the best stands out by 1.5, and right, how often it is theirs then; with a secret, told and

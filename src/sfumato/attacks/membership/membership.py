@@ -30,9 +30,9 @@ class Membership:
     That somebody is in a register of patients is the secret. The attacker looks for the released row that is nearest to
     them: a label that covers their value is near if it is narrow and far if it covers everything; a value or label
     beside theirs counts as far, numbers by how far. Drawn numbers are compared in at most 512 equally full steps.
-    People who were in the table are nearer than others. Where "near" ends the attacker learns from people of whom the
-    attacker knows whether they were in (half of those tried), and the attacker is tested on the other half. It works on
-    generalized, noisy and synthetic rows alike, and takes one comparison with every different row.
+    People who were in the table are nearer than others. Where "near" ends, the attacker learns from half of the people
+    tried, who are known to be in or out, and is tested on the other half. It works on generalized, noisy and synthetic
+    rows alike, and takes one comparison with every different row.
 
     Half of the people tried are members, so a guesser is right once in two.
     Source: Homer et al. 2008; Shokri, Stronati, Song and Shmatikov 2017; for synthetic rows Stadler et al. 2022.

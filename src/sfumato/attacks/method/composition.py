@@ -22,9 +22,9 @@ class Composition:
     """Somebody has two releases about the same people, knows a person's quasi-identifiers, and wants their value.
 
     Two hospitals, or one register in two years, publish with different recodings. In each release the attacker looks up
-    the rows that fit them and lists their sensitive values. Their value is on both lists. Where one value is on both
-    the attacker knows it; otherwise the attacker takes the one that both make likely: the product of its shares,
-    divided by its share overall. It takes two lookups. Neither release promised anything about the other.
+    the rows that fit them and lists their sensitive values. Their value is on both lists. Where only one value is on
+    both, it is theirs; otherwise the attacker takes the one that both make likely: the product of its shares, divided
+    by its share overall. It takes two lookups. Neither release promised anything about the other.
 
     The naive guesser reads the better one of the two releases; so the excess is what the second one adds.
     Source: Ganta, Kasiviswanathan and Smith 2008 (intersection attack); document 003, section 2.1.1.

@@ -19,13 +19,12 @@ from sfumato.ground.chance import Chance
 class Foreground:
     """Somebody has the release and a register of everybody in it, and wants a person's sensitive value.
 
-    The attacker knows nothing about illness. But the release tells the attacker: Japanese seldom have heart disease. In
-    a group of a Japanese and an American with one heart disease the attacker need not toss a coin. The attacker takes
-    from the whole release how likely each value is beside each value of a column, or of two, and keeps the column that
-    tells most. In every group the attacker weighs all worlds in which the values lie as often as the group shows them.
-    What was published to be useful is what the attacker uses; it takes one pass over the table and one
-    over the groups. Unlike deFinetti the attacker does not learn again from what the attacker inferred, and uses one
-    column, or two.
+    The attacker knows nothing about illness, but the release shows that Japanese seldom have heart disease. In a group
+    of a Japanese and an American with one heart disease the attacker need not toss a coin. The attacker takes from the
+    whole release how likely each value is beside each value of a column, or of two, and keeps the column that tells
+    most. In every group the attacker weighs all worlds in which the values lie as often as the group shows them. What
+    was published to be useful is what the attacker uses; it takes one pass over the table and one over the groups.
+    Unlike deFinetti, this attacker does not learn again from what was inferred, and uses one column, or two.
 
     The naive guesser reads the release, but does not learn from it. Control people are guessed by the association
     alone, without a group: what works on them is statistics.

@@ -37,9 +37,9 @@ class Minimality:
 
     The algorithm generalizes as little as its models allow. So for every class the attacker asks: would its parts have
     been large enough? If yes, they were not refused for the sake of k; one of them had a value too often. The attacker
-    strikes out all ways in which the class's values could lie in its parts without offence, and the attacker's belief
-    about the parts rises. The attacker then bets on the people for whom it is above what the release promises. It takes
-    a count of the register.
+    strikes out all ways in which the class's values could lie in its parts without offence, and so believes more about
+    the parts than the class says. The bets are then on the people for whom this belief is above what the release
+    promises. It takes a count of the register.
 
     Where the claim is about somebody who knows L quasi-identifiers (LKC-privacy) or those of a template, the attacker
     looks at these columns alone, and at the groups that they make. Where it is about closeness to the whole table, a

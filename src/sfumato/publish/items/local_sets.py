@@ -23,8 +23,8 @@ TIMES_K = 4
 class LocalSets:
     """Sets of items by local recoding: an item may be shown as itself in one record and coarser in another.
 
-    Claim: who knows at most m items of a person finds at least k records whose labels cover them, or none where an item
-        of theirs was left out; with ``parts = 0`` no more is lost than by ``sets`` with ``by = "generalization"``.
+    Claim: whoever knows at most m items of a person finds at least k records whose labels cover them, or none where an
+        item of theirs was left out; with ``parts = 0`` no more is lost than by ``sets`` with ``by = "generalization"``.
     How: records are sorted so that similar ones are neighbours, and cut into parts; each part is made k^m-anonymous on
         its own, by the apriori-based algorithm. Records of one part that do without rare items stay as they are,
         though others must show theirs coarser.

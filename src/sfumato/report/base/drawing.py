@@ -46,7 +46,7 @@ def bars(rows: Sequence[Row], *, heads: tuple[str, ...], back: str = BEFORE) -> 
         for head, end in zip(heads, ends, strict=True)
     ]
     labels = [broken(row.label, LABELS - 4, SIZE) for row in rows]
-    heights = [max(STEP, (len(lines) - 1) * leading(SIZE) + STEP) for lines in labels]
+    heights = [STEP + (len(lines) - 1) * leading(SIZE) for lines in labels]
     for row, lines, tall, below in zip(rows, labels, heights, accumulate(heights), strict=True):
         middle = _ABOVE + below - tall / 2
         ink = ALARM if row.rule else MUTED if row.quiet else INK

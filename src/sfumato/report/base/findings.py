@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from sfumato.attacks.frame.trials import Finding, Outcome, Rate
 from sfumato.report.base.figures import count, share
 from sfumato.report.base.language import retold, said
-from sfumato.report.base.picture import Picture
-from sfumato.report.base.svg import LETTERS, WIDE, broken, drawing, line, plain, stacked, words
 
 THREATS = ("re-identification", "attribute disclosure", "membership", "method")
 """The order of the page."""
@@ -50,7 +48,7 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
             chip=said("beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome)),
             note=retold(one.note),
         )
-        for one in _ordered(merged(findings))
+        for one in ordered(merged(findings))
     )
 
 
@@ -64,7 +62,7 @@ def merged(findings: Sequence[Finding]) -> list[Finding]:
     return list(found.values())
 
 
-def _ordered(findings: Sequence[Finding]) -> list[Finding]:
+def ordered(findings: Sequence[Finding]) -> list[Finding]:
     """Threat by threat, and what gains most first."""
     places = {threat: place for place, threat in enumerate(THREATS)}
     return sorted(findings, key=lambda one: (places.get(one.threat, len(places)), -one.risk))
@@ -160,65 +158,6 @@ _VERDICTS = {
 def _between(rate: Rate) -> str:
     ends = {"low": share(rate.low), "high": share(rate.high)}
     return said("{low} to {high} with {confidence} confidence", **ends, confidence=share(rate.confidence))
-
-
-def pictured(findings: Sequence[Finding]) -> Picture | None:
-    """Every attack as an interval, beside what is possible without the release and what is allowed."""
-    if not findings:
-        return None
-    ordered = _ordered(merged(findings))
-    left, right, step = 240.0, WIDE - 16.0, 24.0
-    parts, y, threat = [], 14.0, ""
-    for one in ordered:
-        if one.threat != threat:
-            threat = one.threat
-            y += 6
-            parts.append(words(said(threat), 0, y + LETTERS / 2, tone="muted"))
-            y += step
-        parts += _row(one, y, left, right)
-        y += step
-    marks = [words(share(x), left + x * (right - left), y + 6, anchor="middle") for x in (0, 0.25, 0.5, 0.75, 1)]
-    grid = [line(left + x * (right - left), 10, left + x * (right - left), y - 8) for x in (0, 0.25, 0.5, 0.75, 1)]
-    told = "; ".join(_compared(one) for one in ordered)
-    return Picture(
-        svg=drawing([*grid, *parts, *marks], WIDE, y + 14),
-        words=said("How often each attack works, against what is possible without the release. {told}.", told=told),
-        caption=said(
-            "How often each attack works (bar: interval), beside what is possible without the release (tick) and "
-            "what is allowed (dashed)"
-        ),
-    )
-
-
-def _compared(one: Finding) -> str:
-    rate = share(one.rate.value) if one.rate.carried_out else said(str(Outcome.NOT_TRIED))
-    return said("{attack}: {rate} against {base}", attack=one.attack, rate=rate, base=share(one.baseline.value))
-
-
-def _row(one: Finding, y: float, left: float, right: float) -> list[str]:
-    def at(value: float) -> float:
-        return left + min(max(value, 0.0), 1.0) * (right - left)
-
-    named = stacked(broken(one.attack, left - 20), left - 10, y, anchor="end")
-    if one.outcome is Outcome.NOT_TRIED:
-        return [*named, words(said(str(one.outcome)), left + 6, y + LETTERS / 3, tone="muted")]
-    tone = "alarm" if one.outcome is Outcome.REFUTED and one.limit is not None else "after"
-    low, high = at(one.rate.low), max(at(one.rate.high), at(one.rate.low) + 2)
-    base = at(one.baseline.value)
-    parts = [
-        *named,
-        f'<rect x="{plain(low)}" y="{plain(y - 3)}" width="{plain(high - low)}" height="6" fill="var(--{tone})"/>',
-        f'<circle cx="{plain(at(one.rate.value))}" cy="{plain(y)}" r="4.5" fill="var(--{tone})"/>',
-        f'<line x1="{plain(base)}" y1="{plain(y - 8)}" x2="{plain(base)}" y2="{plain(y + 8)}" stroke="var(--before)" '
-        'stroke-width="3"/>',
-    ]
-    if one.limit is not None:
-        x = plain(at(one.limit.value))
-        parts.append(
-            f'<line x1="{x}" y1="{plain(y - 10)}" x2="{x}" y2="{plain(y + 10)}" stroke="var(--alarm)" '
-            'stroke-width="1.5" stroke-dasharray="3 2"/>'
-        )
-    return parts
 
 
 def skipped_words(skipped: Mapping[str, str]) -> list[str]:

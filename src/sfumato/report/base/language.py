@@ -134,7 +134,7 @@ def texts(language: str) -> Mapping[str, str]:
 
 
 def _texts(language: str, *, told: bool) -> dict[str, str]:
-    """The texts of the sections that are told, or of the others."""
+    """The texts of the sections whose names begin with ``told``, or of the others."""
     if language == "en":
         return {}
     parts = read_toml((PLACE / f"{language}.toml").read_text(encoding="utf-8"))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.attacks.frame.trials import Finding
 from sfumato.report.base import figures, sentences
-from sfumato.report.base.findings import Verdict, pictured, skipped_words, verdicts
+from sfumato.report.base.attack_picture import pictured
+from sfumato.report.base.findings import Verdict, skipped_words, verdicts
 from sfumato.report.base.language import retold, said, spoken
 from sfumato.report.base.page_opening import ABOUT, opening
 from sfumato.report.base.picture import Picture
@@ -29,15 +30,15 @@ class AuditShown:
 
     verdicts: tuple[Verdict, ...]
     """In words."""
-    picture: Picture | None
-    """As intervals."""
+    pictures: tuple[Picture, Picture] | None
+    """As intervals, on a wide page and on a phone."""
     skipped: list[str]
     """What could not be tried."""
 
 
 def audit_shown(findings: Sequence[Finding], skipped: Mapping[str, str]) -> AuditShown:
     """What the attacks found, ready for a template."""
-    return AuditShown(verdicts=verdicts(findings), picture=pictured(findings), skipped=skipped_words(skipped))
+    return AuditShown(verdicts=verdicts(findings), pictures=pictured(findings), skipped=skipped_words(skipped))
 
 
 @cache

@@ -17,6 +17,8 @@ WIDTH = 80
 _HEADS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4}
 _BLOCKS = ("p", "li", "dt", "dd", "figcaption", "caption", "footer", *_HEADS)
 _UNSHOWN = ("style", "title", "svg", "nav")
+_AGAIN = "if-narrow"
+"""What a page shows once more, on a phone only."""
 
 Form = Literal["head", "paragraph", "item", "term", "table", "picture"]
 
@@ -66,7 +68,7 @@ class Outline:
         return cls(language=reader.language, blocks=tuple(reader.blocks))
 
     def text(self) -> str:
-        """As plain text in lines of 80 columns; a table too wide for that is told row by row."""
+        """As plain text in lines of 80 columns; a table too wide for that stands row by row."""
         return "\n\n".join(part for part in map(_shown, self._runs()) if part)
 
     def to_json(self) -> dict[str, Any]:
@@ -127,19 +129,22 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.language = "en"
         self.blocks: list[Block] = []
-        self._tag, self._silent, self._term = "p", "", ""
+        self._tag, self._silent, self._depth, self._term = "p", "", 0, ""
         self._words: list[str] = []
         self._rows: list[list[str]] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a block, a row or a cell; of a picture keep the words."""
         given = dict(attrs)
+        if self._silent:
+            self._depth += tag == self._silent
+            return
         self.language = given.get("lang") or self.language
         if given.get("role") == "img":
             self._end()
             self.blocks.append(Block(form="picture", text=_flat(given.get("aria-label") or "")))
-        if tag in _UNSHOWN or given.get("aria-hidden") == "true":
-            self._silent = self._silent or tag
+        if tag in _UNSHOWN or given.get("aria-hidden") == "true" or given.get("class") == _AGAIN:
+            self._silent, self._depth = tag, 1
         elif tag in ("br", "div"):
             self._words.append(" ")
         elif tag == "table":
@@ -153,8 +158,9 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """End a block, a row or a cell."""
-        if tag == self._silent:
-            self._silent = ""
+        if self._silent:
+            self._depth -= tag == self._silent
+            self._silent = self._silent if self._depth else ""
         elif tag in ("td", "th") and self._rows:
             self._rows[-1].append(self._taken())
         elif tag == "table" and self._rows is not None:

@@ -100,20 +100,32 @@ def reached(claim: Claim) -> str:
 
 def verdict(facts: ReportFacts) -> str:
     """Whether all promises hold, in one sentence."""
-    total, broken = len(facts.claims), sum(not one.claim.holds for one in facts.claims)
+    return kept(facts.claims, facts.near_unique, "rows")
+
+
+_KEPT = {
+    ("rows", True): "The promise holds on the released rows{still}.",
+    ("rows", False): "All {total} promises hold on the released rows{still}.",
+    ("records", True): "The promise holds on the released records{still}.",
+    ("records", False): "All {total} promises hold on the released records{still}.",
+}
+"""That all promises hold: on what, and whether it is one promise."""
+
+
+def kept(claims: Sequence[ClaimFacts], found: Sequence[NearUnique], what: str) -> str:
+    """Whether all promises hold on the released rows or records, in one sentence."""
+    total, broken = len(claims), sum(not one.claim.holds for one in claims)
     if not total:
         return said("This release makes no promise.")
     if broken:
-        return unkept(broken, total)
-    if total == 1:
-        return said("The promise holds on the released rows{still}.", still=still(facts.near_unique))
-    return said("All {total} promises hold on the released rows{still}.", total=total, still=still(facts.near_unique))
+        return _unkept(broken, total)
+    return said(_KEPT[what, total == 1], total=total, still=still(found))
 
 
-def unkept(broken: int, total: int) -> str:
+def _unkept(broken: int, total: int) -> str:
     """How many promises do not hold."""
     if total == 1:
-        return said("{broken} of {total} promise does not hold.", broken=broken, total=total)
+        return said("The promise does not hold.")
     if broken == 1:
         return said("{broken} of {total} promises does not hold.", broken=broken, total=count(total))
     return said("{broken} of {total} promises do not hold.", broken=count(broken), total=count(total))
@@ -147,7 +159,7 @@ _SUPPRESSED = {
     (True, True): "{many} row of {before} ({part}) was removed; the plan allows up to {limit}.",
     (True, False): "{many} rows of {before} ({part}) were removed; the plan allows up to {limit}.",
     (False, True): (
-        "{many} row of {before} ({part}) was kept, with their quasi-identifiers replaced by *; the plan allows up to "
+        "{many} row of {before} ({part}) was kept, with its quasi-identifiers replaced by *; the plan allows up to "
         "{limit}."
     ),
     (False, False): (

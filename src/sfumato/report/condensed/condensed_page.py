@@ -13,6 +13,7 @@ from sfumato.report.base.figures import count, label, number, share
 from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
+from sfumato.report.base.value_bars import heads
 
 _HOW = {
     "drawn": "drawn from groups",
@@ -29,7 +30,7 @@ class ColumnShown:
     name: str
     """Its name."""
     parts: tuple[tuple[str, int | None, int], ...]
-    """Values or steps with how many rows had them before, where that is told, and have them now."""
+    """Values or steps with how many rows had them before, where the page may show that, and have them now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class PairShown:
     second: str
     """The other."""
     before: float | None
-    """Their correlation in the original, where that is told."""
+    """Their correlation in the original, where the page may show it."""
     after: float
     """Their correlation in the release."""
 
@@ -130,13 +131,11 @@ def _pictures(facts: CondensedFacts, work: Work) -> list[tuple[str, Picture]]:
             for words, before, after in parts
         ]
         told = "; ".join(f"{words} {count(after)}" for words, _, after in parts)
-        picture = Picture(svg=bars(rows, heads=_heads(facts, said("share"))), words=f"{label(one.name)}: {told}.")
+        picture = Picture(
+            svg=bars(rows, heads=heads(said("share"), inside=facts.inside)), words=f"{label(one.name)}: {told}."
+        )
         drawn.append((label(one.name), picture))
     return drawn
-
-
-def _heads(facts: CondensedFacts, alone: str) -> tuple[str, ...]:
-    return (said("before"), said("after")) if facts.inside else (alone,)
 
 
 def _told(facts: CondensedFacts, before: float, after: float) -> tuple[str, ...]:
@@ -159,5 +158,6 @@ def _together(facts: CondensedFacts) -> Picture | None:
         for one in facts.pairs
     )
     return Picture(
-        svg=bars(rows, heads=_heads(facts, said("correlation"))), words=said("Correlations: {told}.", told=told)
+        svg=bars(rows, heads=heads(said("correlation"), inside=facts.inside)),
+        words=said("Correlations: {told}.", told=told),
     )

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from sfumato.attacks.frame.trials import Finding
 from sfumato.ground.work import Work
-from sfumato.report.base.bins import top
-from sfumato.report.base.drawing import Row, bars
-from sfumato.report.base.figures import count, label, share
+from sfumato.report.base.figures import label, share
 from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
+from sfumato.report.base.value_bars import value_bars
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +59,7 @@ def _pictures(facts: GradedFacts, work: Work) -> list[tuple[str, str, Picture]]:
     drawn = []
     for place, (name, form, found) in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
-        parts = top([(words, rows, 0) for words, rows in found])
-        most, whole = max([1, *(rows for _, rows, _ in parts)]), max(facts.rows, 1)
-        rows = [
-            Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts
-        ]
-        told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
-        picture = Picture(svg=bars(rows, heads=(said("rows"), said("share"))), words=f"{label(name)}: {told}.")
+        svg, told = value_bars(found, facts.rows, said("rows"))
+        picture = Picture(svg=svg, words=f"{label(name)}: {told}.")
         drawn.append((label(name), said("codes, by their whole part" if form == "codes" else "aliases"), picture))
     return drawn

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from sfumato.report.base.drawing import Row, bars
-from sfumato.report.base.figures import count
-from sfumato.report.base.language import said
 from sfumato.report.base.shapes import FIGURE, SIZE
 from sfumato.report.base.svg import NARROW, broken, drawing, leading, plain, room, stacked, words
 
@@ -26,16 +24,6 @@ def listed(rows: Sequence[Row], heads: tuple[str, ...]) -> str:
     places = accumulate(heights, initial=_TOP)
     drawn = [_row(y, row, lines) for y, row, lines in zip(places, rows, labels, strict=False)]
     return drawing([*_heads(heads), *drawn], NARROW, _TOP + sum(heights))
-
-
-def heads(*, inside: bool) -> tuple[str, ...]:
-    """The heads of bars of records: before and after, or those of the release alone."""
-    return (said("before"), said("after")) if inside else (said("records"),)
-
-
-def changed(name: str, old: int, new: int) -> str:
-    """What a pair of bars tells, in words."""
-    return said("{name} {old} before, {new} after", name=name, old=count(old), new=count(new))
 
 
 def _heads(heads: tuple[str, ...]) -> list[str]:

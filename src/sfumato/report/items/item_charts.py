@@ -10,7 +10,8 @@ from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.sentences import counted
 from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, TRACK
-from sfumato.report.items.bars import changed, heads, listed
+from sfumato.report.base.value_bars import changed, heads
+from sfumato.report.items.bars import listed
 from sfumato.report.items.item_facts import ItemColumnFacts, ItemFacts, ItemUtilityFacts
 from sfumato.report.items.places import PlacePictures, place_pictures
 from sfumato.report.items.sequences import MOST_BARS, ShownSequence, bar_rows, flow_pictures, set_bars
@@ -56,9 +57,9 @@ def item_bars(column: ItemColumnFacts, *, inside: bool) -> Picture | None:
     shown = parts[:MOST_BARS]
     if not shown:
         return None
-    svg = listed(bar_rows(shown, inside=inside, gone=said("none")), heads(inside=inside))
+    svg = listed(bar_rows(shown, inside=inside, gone=said("none")), heads(said("records"), inside=inside))
     if inside:
-        parts_said = "; ".join(changed(name, old or 0, new or 0) for name, old, new in shown)
+        parts_said = "; ".join(changed(name, count(old or 0), count(new or 0)) for name, old, new in shown)
     else:
         parts_said = "; ".join(f"{name} {count(new or 0)}" for name, _, new in shown)
     return Picture(

@@ -10,7 +10,7 @@ from sfumato.bundle.claims import Claim
 from sfumato.report.base.claim_facts import ClaimFacts
 from sfumato.report.base.figures import apart, number
 from sfumato.report.base.language import retold, said
-from sfumato.report.base.sentences import counted, still, unkept
+from sfumato.report.base.sentences import counted, kept
 from sfumato.report.items.item_facts import ItemFacts
 
 TITLES: Mapping[str, str] = MappingProxyType(
@@ -121,15 +121,7 @@ def reached(claim: Claim) -> str:
 
 def verdict(facts: ItemFacts) -> str:
     """Whether all promises hold, in one sentence."""
-    total, broken = len(facts.claims), sum(not one.claim.holds for one in facts.claims)
-    if not total:
-        return said("This release makes no promise.")
-    if broken:
-        return unkept(broken, total)
-    more = still(facts.near_unique)
-    if total == 1:
-        return said("The promise holds on the released records{still}.", still=more)
-    return said("All {total} promises hold on the released records{still}.", total=total, still=more)
+    return kept(facts.claims, facts.near_unique, "records")
 
 
 class _Known(dict[str, str]):

@@ -11,7 +11,8 @@ from sfumato.report.base.figures import count, label
 from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.svg import NARROW, WIDE
-from sfumato.report.items.bars import changed, heads, listed
+from sfumato.report.base.value_bars import changed, heads
+from sfumato.report.items.bars import listed
 from sfumato.report.items.flow import Path, flow, merged
 from sfumato.report.items.item_facts import ItemFacts, SequenceFacts, Spot
 
@@ -130,7 +131,7 @@ def set_bars(found: Sequence[ShownSequence], *, inside: bool) -> Picture | None:
     if not drawn:
         return None
     rows = bar_rows([(one.name, one.before, one.after) for one in drawn], inside=inside, gone=said("lost"))
-    svg = listed(rows, heads(inside=inside))
+    svg = listed(rows, heads(said("records"), inside=inside))
     return Picture(svg=svg, words=said("Frequent sets. {told}.", told=_listed(drawn, inside=inside)))
 
 
@@ -148,4 +149,4 @@ def bar_rows(parts: Sequence[tuple[str, int | None, int | None]], *, inside: boo
 def _listed(found: Sequence[ShownSequence], *, inside: bool) -> str:
     if not inside:
         return "; ".join(f"{one.name} {count(one.after)}" for one in found)
-    return "; ".join(changed(one.name, one.before or 0, one.after) for one in found)
+    return "; ".join(changed(one.name, count(one.before or 0), count(one.after)) for one in found)

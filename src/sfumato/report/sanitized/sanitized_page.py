@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from sfumato.attacks.frame.trials import Finding
 from sfumato.ground.work import Work
-from sfumato.report.base.bins import top
-from sfumato.report.base.drawing import Row, bars
-from sfumato.report.base.figures import count, share
 from sfumato.report.base.language import said
 from sfumato.report.base.layout import audit_shown, page
 from sfumato.report.base.picture import Picture
+from sfumato.report.base.value_bars import value_bars
 from sfumato.report.rules.rules_picture import Point, rules_picture
 
 
@@ -79,10 +77,5 @@ def render(facts: SanitizedFacts, work: Work | None = None) -> str:
 
 
 def _items(facts: SanitizedFacts) -> Picture:
-    parts = top([(words, rows, 0) for words, rows in facts.items])
-    most, whole = max([1, *(rows for _, rows, _ in parts)]), max(facts.rows, 1)
-    rows = [Row(label=words, front=each / most, figures=(count(each), share(each / whole))) for words, each, _ in parts]
-    told = "; ".join(f"{words} {count(each)}" for words, each, _ in parts)
-    return Picture(
-        svg=bars(rows, heads=(said("records"), said("share"))), words=said("Records by item: {told}.", told=told)
-    )
+    svg, told = value_bars(facts.items, facts.rows, said("records"))
+    return Picture(svg=svg, words=said("Records by item: {told}.", told=told))

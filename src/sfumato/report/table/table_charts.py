@@ -12,6 +12,7 @@ from sfumato.report.base.language import said
 from sfumato.report.base.picture import Picture
 from sfumato.report.base.sentences import counted
 from sfumato.report.base.shapes import AFTER, ALARM, BEFORE, TRACK
+from sfumato.report.base.value_bars import changed, heads
 from sfumato.report.table.table_facts import ColumnFacts
 
 RISKS = (
@@ -58,10 +59,10 @@ def risks(before: Risk | None, after: Risk, noun: str = "rows") -> Picture:
         else:
             old = getattr(before, field)
             rows.append(Row(label=name, back=old, front=new, figures=(share(old), share(new))))
-            told.append(_changed(name, share(old), share(new)))
-    heads, back = ((said("after"),), TRACK) if before is None else ((said("before"), said("after")), BEFORE)
-    words = said("Re-identification risks. {told}.", told="; ".join(told))
-    return Picture(svg=bars(rows, heads=heads, back=back), words=words)
+            told.append(changed(name, share(old), share(new)))
+    known, words = before is not None, said("Re-identification risks. {told}.", told="; ".join(told))
+    shown = bars(rows, heads=heads(said("after"), inside=known), back=BEFORE if known else TRACK)
+    return Picture(svg=shown, words=words)
 
 
 def losses(found: Sequence[ColumnFacts]) -> Picture | None:
@@ -112,12 +113,8 @@ def _paired(column: ColumnFacts) -> Picture:
     rows = [
         Row(label=name, back=old / most, front=new / most, figures=(count(old), count(new))) for name, old, new in parts
     ]
-    told = "; ".join(_changed(name, count(old), count(new)) for name, old, new in parts)
+    told = "; ".join(changed(name, count(old), count(new)) for name, old, new in parts)
     return Picture(svg=bars(rows, heads=(said("before"), said("after"))), words=f"{label(column.name)}: {told}.")
-
-
-def _changed(name: str, old: str, new: str) -> str:
-    return said("{name} {old} before, {new} after", name=name, old=old, new=new)
 
 
 def _single(parts: Distribution, when: str) -> Picture:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.bundle.linked_manifest import KNOWN
+from sfumato.bundle.linked_manifest import KNOWN, is_table_name
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, listed
 from sfumato.ground.opening import read_text
 from sfumato.ground.strict_toml import read_toml
 from sfumato.group.linked_rows import Link, from_leaves
-from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan.plan_table import Keys
 from sfumato.workflow.plan.sections import AlgorithmPlan
@@ -87,7 +86,7 @@ def _links(said: Any, tables: Sequence[str]) -> list[Link]:
 def _table(keys: Keys, name: str, links: Sequence[Link], folder: Path, key: Path) -> Plan:
     """The plan of one table, with the keys of its links pseudonymized."""
     keys.only("plan")
-    if not name.replace("-", "").replace("_", "").isalnum():
+    if not is_table_name(name):
         raise PlanError(f"{keys.at('')}: a table's name has letters, digits, - and _ only: it becomes a folder")
     plan = Plan.load(folder / str(keys.required_text("plan")))
     _refuse(plan, f"tables.{name}")
@@ -124,4 +123,3 @@ def _refuse(plan: Plan, where: str) -> None:
                 f"{where}: {key} does not go with linked tables, which are read into memory, recoded level by level "
                 "and counted in people; leave it out"
             )
-    catalog()

@@ -16,6 +16,7 @@ from sfumato.bundle.signatures import Signer
 from sfumato.bundle.staging import MANIFEST, staged
 from sfumato.data.table import Kind, Table
 from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible
+from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
 from sfumato.group.linked_rows import Codes, Link, parents, persons
 from sfumato.publish.lattice.checker import Checker
@@ -27,7 +28,7 @@ from sfumato.workflow.checking import verify
 from sfumato.workflow.kinds.kind import Asked, Searched
 from sfumato.workflow.kinds.table.preparing import Prepared, prepare
 from sfumato.workflow.linked.linked_plan import LinkedPlan
-from sfumato.workflow.linked.linked_search import LinkedProblem, LinkedTable, limit_of, search_linked
+from sfumato.workflow.linked.linked_search import LinkedProblem, LinkedTable, search_linked
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.released import Release
@@ -61,8 +62,7 @@ class LinkedRelease:
                 made.write(inner / name, signer=signer, work=work)
             (inner / MANIFEST).write_text(dump(self._manifest().sealed(inner)), encoding="utf-8")
             found = verify(inner, signer=None if signer is None else signer.card)
-            if not found.holds:
-                wrong = next(check for check in found.checks if not check.holds)
+            if (wrong := found.wrong) is not None:
                 raise ClaimRefuted(f"the tables were not written: {wrong.what} does not hold ({wrong.detail})")
         return replace(found, folder=place.name)
 
@@ -83,7 +83,7 @@ def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelea
         counted = {name: _counted(plan.tables[name], table) for name, table in tables.items()}
     problem = LinkedProblem(
         tables=counted, root=plan.root, order=plan.links, above=above, counted=plan.known == "rows",
-        limit=limit_of(plan.max_suppressed, tables[plan.root].rows),
+        limit=rows_within(plan.max_suppressed, tables[plan.root].rows),
     )  # fmt: skip
     node, out = search_linked(problem, work)
     if out.all():
@@ -93,13 +93,13 @@ def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelea
     for name, one in plan.tables.items():
         kept = replace(tables[name], frame=tables[name].frame.filter(pl.Series(~out[whose[name]])))
         levels = {column: level for (table, column), level in node.items() if table == name}
-        made[name] = release(one, kept, work=work, search=at_levels(levels, name))
+        made[name] = release(one, kept, work=work, search=_at_levels(levels, name))
     return LinkedRelease(
         plan=plan, tables=made, people=int((~out).sum()), suppressed=int(out.sum()), orphans=orphans
     )  # fmt: skip
 
 
-def at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:
+def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:
     """A search that looks at one node alone."""
 
     def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:

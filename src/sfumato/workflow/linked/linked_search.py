@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from sfumato.data.table import Kind, Table
 from sfumato.describe.hierarchy import Hierarchy
 from sfumato.ground.errors import Infeasible
-from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
 from sfumato.group.keys import distinct
 from sfumato.group.linked_rows import Codes, Link, joint_classes, persons
@@ -125,7 +124,7 @@ def search_linked(problem: LinkedProblem, work: Work) -> tuple[Node, NDArray[np.
         work.advance("search", sum(node.values()), sum(heights.values()))
         higher = [{**node, place: level + 1} for place, level in node.items() if level < heights[place]]
         if not higher:
-            raise Infeasible(why_nothing_fits(problem, int(problem.left_out(node).sum())))
+            raise Infeasible(_why_nothing_fits(problem, int(problem.left_out(node).sum())))
         node = min(higher, key=lambda one: (int(problem.left_out(one).sum()), _hidden(one, heights)))
     node = _lowered(problem, node)
     return node, problem.left_out(node)
@@ -145,12 +144,7 @@ def _hidden(node: Node, heights: Mapping[tuple[str, str], int]) -> float:
     return sum(level / heights[place] for place, level in node.items() if heights[place])
 
 
-def limit_of(share: float, people: int) -> int:
-    """How many people a share allows to leave out."""
-    return int(rows_within(share, people))
-
-
-def why_nothing_fits(problem: LinkedProblem, least: int) -> str:
+def _why_nothing_fits(problem: LinkedProblem, least: int) -> str:
     """What would be feasible, where every column is at its top and too many people still stand out."""
     told = f"with every quasi-identifier at its top, {least:,} of {problem.people:,} people still stand out on the join"
     why = (
@@ -162,4 +156,4 @@ def why_nothing_fits(problem: LinkedProblem, least: int) -> str:
         *(['people.known = "values", if nobody knows how many rows somebody has'] if problem.counted else []),
         "a release of each table by itself with input.unit, which breaks the link",
     ]
-    return f"linked tables: {told}, {why}. What would do: {'; or '.join(ways)}."
+    return f"linked tables: {told}, {why}. What would work: {'; or '.join(ways)}."

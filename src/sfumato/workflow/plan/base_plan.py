@@ -11,18 +11,21 @@ from sfumato.ground.errors import PlanError
 if TYPE_CHECKING:
     from sfumato.workflow.plan.column_plan import ColumnPlan
 
-_ITEMIZED = ("set", "trajectory")
-
 
 def check_base(column: ColumnPlan, name: str) -> None:
     """Refuse a base level below the values, and one where nothing is generalized by levels."""
     at = f"columns.{name}.base"
     if column.base < 0:
         raise PlanError(f"{at} must be a level of the hierarchy, 1 or more, not {column.base}")
-    if column.base and (column.role is not Role.QUASI or column.type in _ITEMIZED or column.guarded):
-        told = "is sensitive too" if column.guarded else f"has type {column.type}" if column.type in _ITEMIZED else ""
-        told = told or f"has role = '{column.role}'"
-        raise PlanError(f"{at}: only a quasi-identifier is counted from a coarser level, and {name!r} {told}")
+    if column.base and (column.role is not Role.QUASI or column.itemized or column.guarded):
+        raise PlanError(f"{at}: only a quasi-identifier is counted from a coarser level, and {name!r} {_other(column)}")
+
+
+def _other(column: ColumnPlan) -> str:
+    """What a column is that is no plain quasi-identifier."""
+    if column.guarded:
+        return "is sensitive too"
+    return f"has type {column.type}" if column.itemized else f"has role = '{column.role}'"
 
 
 def refuse_base(columns: Mapping[str, ColumnPlan], kind: str) -> None:

@@ -107,12 +107,17 @@ class ColumnPlan:
         if self.guarded:
             _refuse_unguarded(self, name, folder)
 
+    @property
+    def itemized(self) -> bool:
+        """Whether its cells hold several items."""
+        return self.type in ITEMIZED
+
     def public(self) -> dict[str, Any]:
         """As the manifest shows it: without any path, and without values that are not declared."""
         shown: dict[str, Any] = {"role": list(BOTH) if self.guarded else str(self.role)}
         if self.type:
             shown["type"] = self.type
-        if self.type in ITEMIZED:
+        if self.itemized:
             shown["separator"] = self.separator
         if self.type == "trajectory":
             shown["mark"] = self.mark
@@ -199,7 +204,7 @@ def _refuse_unguarded(column: ColumnPlan, name: str, folder: Path) -> None:
     """Refuse a column with both roles whose labels do not say, in public, which values they cover."""
     if column.role is not Role.QUASI:
         raise PlanError(f"columns.{name}.guarded: only a quasi-identifier can be guarded, not role = '{column.role}'")
-    if column.type in ITEMIZED:
+    if column.itemized:
         raise PlanError(f'columns.{name}.role = ["quasi", "sensitive"]: a column of type {column.type} cannot be both')
     tree = column.hierarchy
     if tree is not None and "file" in tree:

@@ -112,6 +112,6 @@ def refuse_dates(columns: Mapping[str, ColumnPlan], what: str) -> None:
         for key in ("format", "shift"):
             if getattr(column, key) is not None:
                 raise PlanError(
-                    f"columns.{name}.{key}: {what} must hold dates as they are to be used, written YYYY-MM-DD; write "
-                    "them so, or give a file that fits in memory"
+                    f"columns.{name}.{key}: {what} must hold dates written YYYY-MM-DD; write them so, or give a file "
+                    "that fits in memory"
                 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.data.date_forms import has_times
 from sfumato.data.frames import from_frame
+from sfumato.data.table import has_times
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import unknown_column
 from sfumato.workflow.plan.column_plan import ColumnPlan

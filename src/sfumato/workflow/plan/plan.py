@@ -21,7 +21,7 @@ from sfumato.workflow.plan.about_plan import AboutPlan
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.plan.base_plan import refuse_base
 from sfumato.workflow.plan.collection_plan import CollectionPlan
-from sfumato.workflow.plan.column_plan import ITEMIZED, ColumnPlan, column_plan
+from sfumato.workflow.plan.column_plan import ColumnPlan, column_plan
 from sfumato.workflow.plan.date_plan import check_shifts
 from sfumato.workflow.plan.frontier_plan import FrontierPlan
 from sfumato.workflow.plan.plan_table import Keys
@@ -185,7 +185,7 @@ class Plan:
     @property
     def itemized(self) -> tuple[str, ...]:
         """The published columns whose cells hold several items; with any, the release is one of sets of items."""
-        return tuple(n for n, c in self.columns.items() if c.type in ITEMIZED and c.role is not Role.DROP)
+        return tuple(n for n, c in self.columns.items() if c.itemized and c.role is not Role.DROP)
 
     def public(self) -> dict[str, Any]:
         """The plan as the manifest shows it: without any path."""

@@ -17,6 +17,7 @@ ENGINES = ("duckdb", "postgresql", "spark")
 Engine = Literal["duckdb", "postgresql", "spark"]
 SQLITE = (".sqlite", ".sqlite3", ".db")
 """The ends of names of SQLite files."""
+_ALTERNATIVES = 3.0
 _SECRET = ("password", "passwd", "user", "token", "dsn", "uri", "url")
 _ONLY = {"database": ("duckdb",), "memory": ("duckdb",), "connection": ("postgresql", "spark")}
 """The keys that not every engine has."""
@@ -187,7 +188,7 @@ class AlgorithmPlan:
     """Whether published suppressed records need not meet the requirement."""
     seconds: float | None = None
     """How long an algorithm that can stop early may search, in seconds of processor time."""
-    alternatives: float = 3.0
+    alternatives: float = _ALTERNATIVES
     """Seconds of processor time in which ``auto`` also tries other searches, to say what they would lose."""
     seed: int | None = None
     """For studies only: the manifest marks such a release."""
@@ -215,7 +216,7 @@ class AlgorithmPlan:
             suppressed=cast("Any", keys.one_of("suppressed", ("remove", "star"), "remove")),
             exempt_suppressed=keys.flag("exempt_suppressed", default=False),
             seconds=keys.number("seconds"),
-            alternatives=3.0 if "alternatives" not in keys.table else keys.number("alternatives") or 0.0,
+            alternatives=keys.number("alternatives", _ALTERNATIVES) or 0.0,
             seed=keys.whole("seed"),
             options={name: value for name, value in keys.table.items() if name not in known},
         )

@@ -66,7 +66,7 @@ def _column(column: ColumnProfile) -> list[str]:
         lines.append(f'type = "{column.kind}"')
     if one.form is not None:
         lines.append(f'format = "{one.form.order}"')
-        lines += [f"pivot = {one.form.pivot}"] if any("two digits" in note for note in one.notes) else []
+        lines += [f"pivot = {one.form.pivot}"] if one.short_years else []
     if one.hierarchy is not None:
         lines.append(f"hierarchy = {toml(one.hierarchy)}")
     return [*lines, PROFILED] if one.limits_seen else lines

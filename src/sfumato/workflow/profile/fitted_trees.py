@@ -21,6 +21,7 @@ _SHARES = (0.02, 0.1, 0.25)
 _LEAST_ROWS = 10
 """A value with fewer rows is never named in a draft."""
 _FLAT: Tree = {"kind": "flat"}
+_MASK: Tree = {"kind": "mask", "from": "right"}
 DATES: Tree = {"kind": "dates", "levels": ["month", "year", "decade"]}
 """Calendar units from the month up."""
 
@@ -31,12 +32,12 @@ def fitted(column: Column, kind: str, wish: Tree | str | None = None) -> Tree:
         return wish
     if kind == "date" or wish == "dates":
         return DATES
-    known = fitting_hierarchy(column.name, column.present)
     if kind in ("integer", "real") and len(column.present) > 2:
         return intervals(column)
+    known = fitting_hierarchy(column.name, column.present)
     if known:
         return {"bundled": known}
-    return {"kind": "mask", "from": "right"} if coded(column) else common(column)
+    return _MASK if coded(column) else common(column)
 
 
 def plain_tree(column: Column) -> Tree:
@@ -45,8 +46,10 @@ def plain_tree(column: Column) -> Tree:
         return _equal(column)
     if column.kind == "date":
         return DATES
-    known = None if coded(column) else fitting_hierarchy(column.name, column.present)
-    return {"kind": "mask", "from": "right"} if coded(column) else {"bundled": known} if known else _FLAT
+    if coded(column):
+        return _MASK
+    known = fitting_hierarchy(column.name, column.present)
+    return {"bundled": known} if known else _FLAT
 
 
 def coded(column: Column) -> bool:

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.identity.risk import Risk, risk, risk_of_sizes
-from sfumato.data.date_forms import has_times
-from sfumato.data.table import Column, Table, has_text
+from sfumato.data.table import Column, Table, has_text, has_times
 from sfumato.describe.domains import ObservedDomain
 from sfumato.describe.roles import Role
 from sfumato.ground.brief import Brief
@@ -19,15 +18,13 @@ from sfumato.group.cells import cells
 from sfumato.group.classes import Classes
 from sfumato.group.keys import total
 from sfumato.group.tally import Counts
-from sfumato.workflow.profile.suggest import Suggestion, suggest, suggest_items
+from sfumato.workflow.profile.suggest import LOOKED_AT, Suggestion, suggest, suggest_items
 
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
 
 MOST = 1_000_000
 """As many different values of a column, and as many cells, are taken out of an engine for a look."""
-_LOOKED_AT = 2000
-"""Of so many rows it is told whether a column has several items in a cell."""
 
 
 class ProfiledSource(Protocol):
@@ -112,9 +109,9 @@ class ProfiledTable(Brief):
     table: Table
     """The table."""
     engine: str | None = None
-    """None."""
+    """No engine counts it."""
     note: str = ""
-    """Nothing."""
+    """There is nothing to know about how the rows are read."""
     reading: Mapping[str, Any] = field(default_factory=dict)
     """What was found out about reading the file."""
 
@@ -224,12 +221,12 @@ class ProfiledEngine(Brief):
         return some if whole else replace(some, sizes=sizes, absent=self.rows - there.rows)
 
     def items(self, name: str) -> Suggestion | None:
-        """An engine counts no items, so such a column is left out; told by rows that are spread over all values."""
+        """An engine counts no items, so such a column is left out; rows spread over all values show which it is."""
         values, rows = self._values(name)
         there = values.is_not_null().to_numpy()
         ends = np.cumsum(rows[there])
         many = int(ends[-1]) if len(ends) else 0
-        spread = np.arange(many) if many <= _LOOKED_AT else np.linspace(0, many - 1, _LOOKED_AT).astype(np.int64)
+        spread = np.arange(many) if many <= LOOKED_AT else np.linspace(0, many - 1, LOOKED_AT).astype(np.int64)
         found = suggest_items(values.filter(pl.Series(there)).gather(np.searchsorted(ends, spread, side="right")))
         why = f"several items in a cell, and {self.engine} counts cells; give the rows as a file that fits in memory"
         return None if found is None else Suggestion(role=Role.DROP, why=why)

@@ -21,13 +21,12 @@ from sfumato.workflow.profile.fitted_trees import coded, common, fitted, read_of
 from sfumato.workflow.profile.missing_marks import code_for_unknown
 from sfumato.workflow.profile.recognising import Recognised, plain_name, recognised
 
-__all__ = ["Suggestion", "names_people", "read_off", "suggest", "suggest_items"]
-
 _MOST_TEXT = 0.9
 _MOST_VALUES = 60
 """Texts with more different values, and a name that says nothing, are left to a person."""
 _FEW_NUMBERS = 12
 """Numbers with at most so many different values are taken for categories."""
+_CENTURY = "years have two digits: they are read as {} to {}; set pivot if not"
 _PUBLISHED = (Role.SENSITIVE, Role.TARGET, Role.KEEP)
 
 
@@ -47,6 +46,8 @@ class Suggestion:
     """The type of single values, where they are to be read otherwise than they look."""
     form: DateForm | None = None
     """How dates are written, where that must be said."""
+    short_years: bool = False
+    """Whether some of these dates have years of two digits, so that the draft names the pivot."""
     notes: tuple[str, ...] = ()
     """What a person must look at, for comments in the plan."""
     limits_seen: bool = False
@@ -62,7 +63,8 @@ class Suggestion:
         return self.sort is not None
 
 
-_LOOKED_AT = 2000
+LOOKED_AT = 2000
+"""So many cells decide whether a column has several items in a cell."""
 _READING = re.compile(r"[^|]+@[0-9][0-9:.T+Z-]*")
 
 
@@ -74,7 +76,7 @@ def suggest_items(cells: pl.Series) -> Suggestion | None:
         return _TRAJECTORY if known else None
     if (lists is None and cells.dtype not in TEXTS) or not has_text(cells.dtype):
         return None
-    some = cells.drop_nulls().head(_LOOKED_AT)
+    some = cells.drop_nulls().head(LOOKED_AT)
     some = some if lists is not None else some.cast(pl.String)
     parts = some.cast(pl.List(pl.String)) if lists is not None else some.str.split("|")
     several = int((parts.list.len() > 1).sum()) / max(len(parts), 1)
@@ -99,7 +101,9 @@ def suggest(column: Column, rows: int) -> Suggestion:
     made = _by_look(column, kind, rows) if found is None else _by_record(column, kind, rows, found)
     made = _published_only_if_common(column, kind, rows, made, None if found is None else found.hierarchy)
     if form is not None:
-        made = replace(made, read_as="date", form=form)
+        short = any(map(has_short_year, column.present))
+        notes += (_CENTURY.format(form.pivot, form.pivot + 99),) if short else ()
+        made = replace(made, read_as="date", form=form, short_years=short)
     unknown = code_for_unknown(column) if kind in ("integer", "real") else None
     return replace(made, notes=(*notes, *made.notes, *([] if unknown is None else [unknown])))
 
@@ -112,15 +116,11 @@ def _dates(column: Column) -> tuple[DateForm | None, tuple[str, ...]]:
     orders = fitting_orders(texts)
     if not orders:
         return None, ()
-    form, notes = DateForm(order=orders[0]), []
-    if len(orders) > 1:
-        notes.append(
-            f"every date can be read as {SPOKEN[orders[0]]} and as {SPOKEN[orders[1]]}; which is it? "
-            f'The other is format = "{orders[1]}"'
-        )
-    if any(map(has_short_year, texts)):
-        notes.append(f"years have two digits: they are read as {form.pivot} to {form.pivot + 99}; set pivot if not")
-    return form, tuple(notes)
+    either = (
+        f"every date can be read as {SPOKEN[orders[0]]} and as {SPOKEN[orders[-1]]}; which is it? "
+        f'The other is format = "{orders[-1]}"'
+    )
+    return DateForm(order=orders[0]), (either,) if len(orders) > 1 else ()
 
 
 def _compact(column: Column) -> bool:

@@ -121,7 +121,6 @@ def write_batch(made: StreamBatch, folder: Path, signer: Signer | None, work: Wo
     if signer is not None:
         sign(folder, signer)
     checked = verify_written(folder, read_back, card=None if signer is None else signer.card)
-    wrong = next((check for check in checked.checks if not check.holds), None)
-    if wrong is not None:
+    if (wrong := checked.wrong) is not None:
         raise ClaimRefuted(f"the batch was not published: {wrong.what} does not hold ({wrong.detail})")
     return str(seal(body)["sha256"])

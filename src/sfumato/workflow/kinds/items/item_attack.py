@@ -1,4 +1,4 @@
-"""The audit of paths and sets: who knows a few items of somebody looks for their record."""
+"""The audit of paths and sets: whoever knows a few items of somebody looks for their record."""
 
 from __future__ import annotations
 

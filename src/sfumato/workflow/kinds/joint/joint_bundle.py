@@ -50,8 +50,7 @@ def write_joint(
         if signer is not None:
             sign(place, signer)
         checked = verify_written(place, read_back, card=None if signer is None else signer.card)
-        if not checked.holds:
-            wrong = next(check for check in checked.checks if not check.holds)
+        if (wrong := checked.wrong) is not None:
             raise ClaimRefuted(f"the result was not written: {wrong.what} does not hold ({wrong.detail})")
     return checked
 

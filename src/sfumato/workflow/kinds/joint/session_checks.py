@@ -38,7 +38,7 @@ def session_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     except ParameterError as error:
         yield Check(what="parameters", holds=False, detail=str(error))
         return
-    yield same("what it tells whom", plain(asdict(protocol.leakage(asked, names))), session["leakage"])
+    yield same("who learns what", plain(asdict(protocol.leakage(asked, names))), session["leakage"])
     if manifest["kind"] in ("table", "private"):
         agreed = getattr(asked, "plan", None)
         yield same("plan that the parties agreed on", agreed and plain(agreed.public()), manifest["plan"])

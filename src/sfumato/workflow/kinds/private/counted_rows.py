@@ -10,7 +10,6 @@ from sfumato.ground.errors import PlanError, unknown_column
 from sfumato.group.tally import Counts
 from sfumato.workflow.engine_input import frame_source, planned_source
 from sfumato.workflow.kinds.private.private_budget import searches
-from sfumato.workflow.plan.column_plan import ITEMIZED
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -24,7 +23,7 @@ def engine_counts(plan: Plan, frame: object = None) -> tuple[Table, Counts]:
         raise PlanError("input.unit: an engine counts rows, and does not know whose they are; use a file in memory")
     if searches(plan):
         raise PlanError("privacy.discovery looks at single rows, which stay in the engine; declare the domains")
-    if any(column.type in ITEMIZED for column in plan.columns.values()):
+    if any(column.itemized for column in plan.columns.values()):
         raise PlanError("columns: sets and trajectories are read row by row; use a file in memory")
     source = planned_source(plan) if frame is None else frame_source(plan, frame)
     for name in plan.columns:

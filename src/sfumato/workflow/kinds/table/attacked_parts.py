@@ -35,6 +35,7 @@ from sfumato.workflow.engine_input import frame_source, is_relation, is_spark, p
 from sfumato.workflow.kinds.table.sampled_groups import drawn_groups, told_sample, whole_groups
 from sfumato.workflow.kinds.table.table_attack import none_drawn, told_of
 from sfumato.workflow.kinds.table.table_subject import planned_hierarchy, stated_subject
+from sfumato.workflow.large_input import duckdb_reads
 from sfumato.workflow.loading import load_table, without_nan
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.plan.plan import Plan
@@ -42,7 +43,6 @@ from sfumato.workflow.plan.sections import InputPlan
 
 Marked = NDArray[np.bool_]
 _OVERLAP = "; labels overlap, so some of the people that they cover may belong to other groups"
-_READ = (".parquet", ".pq", ".csv", ".tsv", ".gz")
 
 
 def attack_parts(
@@ -119,9 +119,9 @@ def _source(original: object, plan: Plan) -> CellSource:
             raise PlanError("--original is missing; a bundle is attacked beside the table that it was made from")
         return planned_source(plan)
     if isinstance(original, str | Path):
-        path = str(Path(original).resolve())
-        known = any(end.lower() in _READ for end in Path(path).suffixes[-2:]) or not Path(path).is_file()
-        return planned_source(plan, path) if known else LocalTable(load_table(plan, None, path))
+        path = Path(original).resolve()
+        known = duckdb_reads(path) or not path.is_file()
+        return planned_source(plan, str(path)) if known else LocalTable(load_table(plan, None, str(path)))
     if isinstance(original, pl.LazyFrame) or is_relation(original) or is_spark(original):
         return frame_source(plan, original)
     return LocalTable(without_nan(from_frame(original, missing=plan.input.missing)))

@@ -35,7 +35,7 @@ class Ground(Brief):
     """The columns that are counted from a base level."""
 
     def refuse_changed(self, cells: Classes) -> None:
-        """Refuse rows whose values changed since their labels were told: they would have none."""
+        """Refuse rows whose values changed since their labels were looked up: they would have none."""
         for name, base in self.based.items():
             place = cells.quasi.index(name)
             found = total(cells.keys[place].astype(np.int64), cells.sizes, len(cells.labels[place]))

@@ -8,38 +8,18 @@ the terminal and ``--json`` show it, a bundle does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from sfumato.ground.errors import Interrupted, OutOfTime, SfumatoError
 from sfumato.ground.work import BY_TIME, Work
 from sfumato.publish.problem import Problem
+from sfumato.report.table.table_facts import SearchFacts
 from sfumato.workflow.kinds.kind import Searched
 
 GROUP_BY_GROUP = ("mondrian", "local")
 """Searches that are fast and often lose less, because a value may read differently in different rows."""
 
 Run = Callable[[str, Work], Searched]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """One search on the same table, beside the one whose rows are released."""
-
-    algorithm: str
-    """Its name."""
-    value: float | None = None
-    """What the plan's metric says of it; None where it gave no table."""
-    alike: bool = False
-    """Whether every value reads the same in every row."""
-    cut: bool = False
-    """Whether the time budget stopped it, so that it might lose less."""
-    why: str = ""
-    """Why it gave no table."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As the command line prints it."""
-        return asdict(self)
 
 
 def try_others(taken: Searched, run: Run, work: Work, seconds: float) -> tuple[Searched, ...]:
@@ -61,15 +41,15 @@ def _attempt(name: str, run: Run, work: Work) -> Searched:
         return Searched(prepared=None, outcome=None, algorithm=name, why=str(error))
 
 
-def told(found: Searched) -> Tried:
-    """A search as the steward is told of it."""
+def told(found: Searched) -> SearchFacts:
+    """A search as the steward's report shows it."""
     if found.outcome is None:
-        return Tried(algorithm=found.algorithm, why=found.why)
+        return SearchFacts(algorithm=found.algorithm, value=None, alike=False, why=found.why)
     outcome = found.outcome
-    return Tried(
+    return SearchFacts(
         algorithm=found.algorithm,
         value=_value(found),
-        alike=outcome.levels is not None or outcome.cut is not None,
+        alike=outcome.alike,
         cut=outcome.effort.get("stopped") == BY_TIME,
     )
 

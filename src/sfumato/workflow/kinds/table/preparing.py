@@ -62,7 +62,7 @@ class Prepared(Brief):
     unit: str | None = None
     """The column that tells people apart, where people are counted."""
     grain: Grain = "cells"
-    """Whether rows with equal quasi-identifiers are told apart."""
+    """Whether the search tells rows with equal quasi-identifiers apart (``rows``) or not (``cells``)."""
     based: Mapping[str, BaseLevel] = field(default_factory=dict)
     """The columns that are counted from a coarser level of their hierarchy."""
 

@@ -16,7 +16,7 @@ _FORMS = {
 
 def done_words(level: int | None, height: int, average: float | None, form: Form) -> str:
     """What was done to a quasi-identifier; a value always alike has one label in all rows."""
-    climbed = figured(f"{average or 0.0:.1f}")  # only labels of a hierarchy have one that is told
+    climbed = figured(f"{average or 0.0:.1f}")  # only labels of a hierarchy have one
     if form != "levels":
         return said(_FORMS[form], average=climbed, height=height)
     if level is None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.attacks.identity.sample_risk import sample_risk
 from sfumato.data.table import Table
 from sfumato.describe.roles import Role
-from sfumato.ground.errors import DataError, PlanError, unknown_column
+from sfumato.ground.errors import DataError, PlanError
 from sfumato.group.cell_source import CellSource
 from sfumato.group.local_table import LocalTable
 from sfumato.report.table.sample_facts import SampleFacts, WeightedMean
@@ -70,24 +70,23 @@ def weighted_loss(view: View) -> float:
 
 
 def _weighed(made: TableRelease) -> _Weighed:
-    weights = row_weights(local_rows(made.prepared.source), str(made.plan.input.weight))
+    weights = row_weights(in_memory(made.prepared.source).table, str(made.plan.input.weight))
     problem, outcome = made.prepared.problem, made.outcome
     cells = replace(problem.cells, measures={_WEIGHT: _by_cell(made, weights)}, people=None)
     view = outcome.recoding(problem).view(replace(problem, cells=cells), outcome.suppressed)
     return _Weighed(weights=weights, view=view, shown=~outcome.suppressed[_of_row(made)])
 
 
-def local_rows(source: CellSource) -> Table:
-    """The rows of a source in memory; others are refused."""
+def in_memory(source: CellSource) -> LocalTable:
+    """A source whose rows are in memory; others are refused."""
     if not isinstance(source, LocalTable):
         raise PlanError("input.weight: rows that stay in an engine have no weights here; read them into memory")
-    return source.table
+    return source
 
 
 def _of_row(made: TableRelease) -> NDArray[np.int64]:
-    source = made.prepared.source
     quasi, singly = made.prepared.problem.cells.quasi, made.prepared.grain == "rows"
-    return source.row_cells(quasi, singly=singly)  # type: ignore[attr-defined, no-any-return]
+    return in_memory(made.prepared.source).row_cells(quasi, singly=singly)
 
 
 def _by_cell(made: TableRelease, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,13 +96,11 @@ def _by_cell(made: TableRelease, weights: NDArray[np.float64]) -> NDArray[np.flo
 
 def row_weights(table: Table, name: str) -> NDArray[np.float64]:
     """The weight of every row: a number above 0, or a refusal that says which is none."""
-    if name not in table.names:
-        raise unknown_column(name, table.names, where="input.weight")
-    cells = table.frame[name]
+    cells = table.require(name, where="input.weight")
     found = cells.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     wrong = found.is_null() | ~found.is_finite() | (found <= 0)
-    if bool(wrong.fill_null(value=True).any()):
-        at = int(wrong.fill_null(value=True).arg_max() or 0)
+    if wrong.any():
+        at = int(wrong.arg_max() or 0)
         raise DataError(
             f"{table.source}, column {name!r}, row {at + 1}: {cells[at]!r} is no weight; it must be a number above 0: "
             "for so many people of the population the row stands"
@@ -113,7 +110,7 @@ def row_weights(table: Table, name: str) -> NDArray[np.float64]:
 
 def _means(made: TableRelease, found: _Weighed) -> list[WeightedMean]:
     """Weighted means of the numbers that are published as they are, before and after."""
-    table, told = local_rows(made.prepared.source).frame, list[WeightedMean]()
+    table, told = in_memory(made.prepared.source).table.frame, list[WeightedMean]()
     for name, role in made.prepared.schema.roles.items():
         if role not in (Role.SENSITIVE, Role.TARGET, Role.KEEP) or name == made.plan.input.weight:
             continue

@@ -53,7 +53,7 @@ def _attacked_groups(made: TableRelease, control: Table | None, work: Work, chan
 
 
 def none_drawn(asked: AttackPlan) -> Audit:
-    """What is told where every group is too large."""
+    """An audit that made no attack, because every group is too large."""
     names = chosen_attacks(asked.attacks)
     return Audit(skipped=dict.fromkeys(names, f"every group has more than {ROWS:,} rows, and no more are attacked"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.attacks.identity.risk import Risk, risk
@@ -55,10 +55,9 @@ def _searches(made: TableRelease) -> tuple[SearchFacts, ...]:
     """The search that was taken, and those beside it where there are any."""
     if not made.beside:
         return ()
-    alike = made.outcome.levels is not None or made.outcome.cut is not None
     value = made.utility.get(made.plan.metric)
-    taken = SearchFacts(algorithm=made.algorithm, value=value, alike=alike, taken=True)
-    return (taken, *(SearchFacts(**one.to_json()) for one in made.beside))
+    taken = SearchFacts(algorithm=made.algorithm, value=value, alike=made.outcome.alike, taken=True)
+    return (taken, *made.beside)
 
 
 def _risk_before(made: TableRelease) -> Risk:
@@ -116,10 +115,15 @@ def figures(made: TableRelease) -> dict[str, Any]:
         "search": dict(made.outcome.effort),
         "algorithm": made.algorithm,
         "why": made.why,
-        "alternatives": plain([one.to_json() for one in made.beside]),
+        "alternatives": plain([_beside(one) for one in made.beside]),
         "near_unique": [one.to_json() for one in made.near_unique],
         **_sample(made),
     }
+
+
+def _beside(one: SearchFacts) -> dict[str, Any]:
+    """A search beside the one that was taken, as ``--json`` shows it."""
+    return {key: value for key, value in asdict(one).items() if key != "taken"}
 
 
 def _sample(made: TableRelease) -> dict[str, Any]:

@@ -55,9 +55,9 @@ def _prepare(asked: Asked, rows: Any) -> Prepared:
     """The table, counted; weights that are none are refused before anything is searched."""
     found = prepare(asked.plan, rows[0], rows[1], catalog())
     if asked.plan.input.weight is not None:
-        from sfumato.workflow.kinds.table.sample_figures import local_rows, row_weights
+        from sfumato.workflow.kinds.table.sample_figures import in_memory, row_weights
 
-        row_weights(local_rows(found.source), asked.plan.input.weight)
+        row_weights(in_memory(found.source).table, asked.plan.input.weight)
     return found
 
 

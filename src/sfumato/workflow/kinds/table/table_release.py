@@ -35,9 +35,8 @@ from sfumato.workflow.released import Release
 if TYPE_CHECKING:
     from sfumato.engines.engine_source import EngineSource
     from sfumato.report.table.sample_facts import SampleFacts
-    from sfumato.report.table.table_facts import ReportFacts
+    from sfumato.report.table.table_facts import ReportFacts, SearchFacts
     from sfumato.workflow.apply.applying import Applied, Outside
-    from sfumato.workflow.kinds.table.other_searches import Tried
     from sfumato.workflow.kinds.table.parted_rows import ReleasedParts
 
 
@@ -59,7 +58,7 @@ class TableRelease(Release):
     """The sensitive values by group, where they are published apart."""
     parts: ReleasedParts | None = None
     """The released rows, where they stay in files; ``rows`` has only their columns then."""
-    beside: tuple[Tried, ...] = ()
+    beside: tuple[SearchFacts, ...] = ()
     """What other searches would lose, where ``auto`` made some; the steward's to know."""
     session: Mapping[str, Any] | None = None
     """Who made it together, and what each of them learnt, where several parties did."""
