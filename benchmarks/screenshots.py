@@ -37,7 +37,9 @@ def studio(folder: Path) -> None:
             chromium = kit.chromium.launch(executable_path=browser(), args=["--no-sandbox", "--disable-gpu"])
             page = chromium.new_page(viewport={"width": 1280, "height": 860})
             page.goto(link)
-            way(page, link.partition("/enter")[0] + "/p/patients")
+            base = link.partition("/enter")[0]
+            way(page, f"{base}/p/patients")
+            others(page, base)
             chromium.close()
     finally:
         process.kill()
@@ -62,6 +64,34 @@ def way(page: Any, project: str) -> None:
     shot(page, "lattice")
     page.goto(f"{project}/compare")
     shot(page, "compare")
+
+
+def others(page: Any, base: str) -> None:
+    """Noise, paths, and a question under a budget."""
+    for example in ("Census", "Journeys"):
+        page.goto(base)
+        page.click(f"text={example}")
+        page.wait_for_url("**/columns")
+    page.goto(f"{base}/p/census/requirement")
+    page.check("[name=promise][value=noise]")
+    page.wait_for_selector("#epsilon")
+    shot(page, "noise")
+    page.goto(f"{base}/p/journeys/search")
+    page.click("#go")
+    page.wait_for_url("**/result/1", timeout=120_000)
+    page.locator("#columns-title").evaluate("one => one.scrollIntoView()")
+    shot(page, "paths")
+    page.goto(f"{base}/ask?project=census")
+    for limit, whom in (("2", ""), ("1", "ann")):
+        page.fill("#limit", limit)
+        page.fill("#whom", whom)
+        page.click("#grant button")
+        page.wait_for_selector(f"#accounts th:text-is('{whom or 'everybody together'}')")
+    page.select_option("#by", "marital-status")
+    page.click("#ask button")
+    page.wait_for_selector("#told tbody tr")
+    page.locator("#budget-title").evaluate("one => one.scrollIntoView()")
+    shot(page, "ask")
 
 
 def shot(page: Any, name: str) -> None:

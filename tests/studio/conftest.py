@@ -152,8 +152,15 @@ class Seen:
 
     def still(self) -> Any:
         """The page when it has all that it asked for."""
-        self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_load_state("load")
+        self.page.wait_for_selector("body:not(.busy)")
         return self.page
+
+    def follow(self, words: str, url: str) -> Any:
+        """The page that a link or a button leads to."""
+        self.page.get_by_text(words).click()
+        self.page.wait_for_url(url)
+        return self.still()
 
     def search(self, project: str, number: int = 1) -> Any:
         """The page of the result that a search comes to."""

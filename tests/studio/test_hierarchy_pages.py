@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.studio.conftest import Seen, needs_browser, plan_in, until
+from tests.studio.conftest import Running, Seen, needs_browser, plan_in, until
 
 pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.xdist_group("studio")]
 
@@ -81,7 +81,7 @@ def test_values_move_between_groups_of_several_levels(editor):
     until(lambda: page.locator(moved).count() == 0)
 
 
-def test_a_hierarchy_goes_out_as_a_file_and_comes_in_again(editor, tmp_path):
+def test_a_hierarchy_goes_out_as_a_file_and_comes_in_again(editor, studio: Running, project: str, tmp_path):
     page = editor("education")
     before, shown = hierarchy(page, "education"), page.locator("#levels").inner_text()
     with page.expect_download() as got:
@@ -93,6 +93,8 @@ def test_a_hierarchy_goes_out_as_a_file_and_comes_in_again(editor, tmp_path):
     found = taken(page, "education", before)
     assert found["file"].startswith("hierarchies/education")
     until(lambda: page.locator("#levels").inner_text() == shown)
+    kept = {one.name: one.read_bytes() for one in (studio.plan(project).parent / "hierarchies").iterdir()}
     place.write_text("a;b\n")
     page.set_input_files("#import", place)
-    page.wait_for_selector("#hierarchy-problem:not(:empty)")
+    page.wait_for_selector("#notice.bad:not(:empty)")
+    assert {one.name: one.read_bytes() for one in (studio.plan(project).parent / "hierarchies").iterdir()} == kept

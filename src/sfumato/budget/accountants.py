@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import exp, inf, log, log1p
 from typing import Literal
 
@@ -99,15 +100,16 @@ def epsilon_at(rho: Fraction | float, delta: Fraction | float) -> float:
         raise ParameterError(f"delta must be between 0 and 1, not {float(delta)!r}")
     if not rho:
         return 0.0
-    middle = 1 + (-log(delta) / float(rho)) ** 0.5
+    rho, delta = float(rho), float(delta)
+    middle = 1 + (-log(delta) / rho) ** 0.5
     low, high = log(max(middle - 1, 1e-9)) - 7, log(max(middle - 1, 1e-9)) + 7
     for _ in range(_ORDERS):
         thirds = low + (high - low) / 3, high - (high - low) / 3
-        if _at_order(float(rho), float(delta), thirds[0]) < _at_order(float(rho), float(delta), thirds[1]):
+        if _at_order(rho, delta, thirds[0]) < _at_order(rho, delta, thirds[1]):
             high = thirds[1]
         else:
             low = thirds[0]
-    return max(_at_order(float(rho), float(delta), (low + high) / 2), 0.0)
+    return max(_at_order(rho, delta, (low + high) / 2), 0.0)
 
 
 def _at_order(rho: float, delta: float, above: float) -> float:
@@ -117,6 +119,7 @@ def _at_order(rho: float, delta: float, above: float) -> float:
     return order * rho + (order * (above - log1p(less)) - above - log(delta)) / less if less else inf
 
 
+@lru_cache(maxsize=256)
 def rho_at(epsilon: Fraction, delta: Fraction) -> Fraction:
     """A rho, nearly the largest, that is (epsilon, delta)-private; a fraction of twelve digits.
 

@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import wraps
+from hashlib import sha256
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -14,7 +16,6 @@ from starlette.routing import Route
 
 from sfumato.ground.errors import PlanError, SfumatoError
 from sfumato.studio.guided_tour import read
-from sfumato.studio.plan_text import revision
 from sfumato.studio.project_store import Project
 from sfumato.studio.shown import plan_state
 from sfumato.studio.step_views import of
@@ -105,15 +106,22 @@ async def declared(request: Request) -> Response:
 
 
 async def take_file(request: Request) -> Response:
-    """A hierarchy from a file that is sent, kept beside the plan; refused where it does not fit the column."""
+    """A hierarchy from a file that is sent, kept beside the plan; refused where it does not fit the column.
+
+    Its name has the digest of its bytes: a file that some plan names is never changed.
+    """
     project, column = of(request), request.query_params.get("column", "")
     bare = re.sub(r"[^A-Za-z0-9._-]+", "-", column).strip("-._")[:50] or "column"
-    place = project.folder / "hierarchies" / f"{bare}-{revision(column)[:6]}.csv"
-    taken = await request.app.state.projects.served.take(place.name, request.stream(), place.parent)
-    tree = {"file": f"hierarchies/{taken.name}"}
-    key = _key(request.query_params.get("key"))
-    await ask_desk(request, project, "levels", column=column, tree=tree, key=key)
-    return JSONResponse({"tree": tree})
+    served, key = request.app.state.projects.served, _key(request.query_params.get("key"))
+    taken = await served.take(f"{token_hex(8)}.csv", request.stream(), project.folder / "hierarchies")
+    try:
+        await ask_desk(request, project, "levels", column=column, tree={"file": f"hierarchies/{taken.name}"}, key=key)
+    except SfumatoError:
+        taken.unlink()
+        raise
+    named = taken.with_name(f"{bare}-{sha256(taken.read_bytes()).hexdigest()[:12]}.csv")
+    taken.replace(named)
+    return JSONResponse({"tree": {"file": f"hierarchies/{named.name}"}})
 
 
 @looked

@@ -121,6 +121,7 @@ def pieces(text: str) -> list[tuple[str, str]]:
 async def requirement(request: Request) -> Response:
     """What must hold."""
     project = of(request)
+    kind = project.kind
     models = [
         {
             "key": part.key,
@@ -132,10 +133,10 @@ async def requirement(request: Request) -> Response:
             "against": "rows" if part.make.name in FINDING else "values",
         }
         for part in catalog().models.values()
-        if project.kind in part.judges
+        if kind in part.judges
     ]
     metrics = {name: part.meaning for name, part in catalog().metrics.items()}
-    return step(request, project, "requirement", models=models, metrics=metrics, forms=project.kind in FORMS)
+    return step(request, project, "requirement", models=models, metrics=metrics, forms=kind in FORMS)
 
 
 async def search(request: Request) -> Response:

@@ -104,7 +104,7 @@ def _told(made: Any) -> dict[str, Any]:
     return {
         "inside": made.kind.inside_page is not None,
         "heads": list(told.heads),
-        "cells": [[str(cell) for cell in row] for row in told.cells],
+        "cells": [[one if isinstance(one, int | float) else str(one) for one in row] for row in told.cells],
         "algorithm": made.algorithm,
         "why": made.why,
         "metric": made.plan.metric,

@@ -94,7 +94,8 @@ try {
   found = await api("GET", `${base}/profile`);
   draw();
   const risk = found.risk;
-  document.getElementById("risk").textContent = `${count(found.rows)} rows. By the suggested quasi-identifiers together, ${share(risk.unique)} of the rows are alone, and whoever knows them finds ${share(risk.marketer)} of the people.`;
+  const paths = found.columns.some((one) => itemized(one.type));
+  document.getElementById("risk").textContent = paths ? `${count(found.rows)} records. What their paths and sets give away stands under Requirement, beside each model.` : `${count(found.rows)} rows. By the suggested quasi-identifiers together, ${share(risk.unique)} of the rows are alone, and whoever knows them finds ${share(risk.marketer)} of the people.`;
 } catch (error) {
   table.tBodies[0].replaceChildren(make("tr", {}, make("td", { colspan: 7, class: "problem" }, error.message)));
 }

@@ -148,10 +148,11 @@ if (editor) {
       const found = await api("PUT", `${base}/hierarchy?column=${encodeURIComponent(column)}&key=${key}`, event.target.files[0]);
       await start(found.tree);
       notice("The file is read; take it into the plan, or edit it as a tree.");
-    } catch (error) { problem.textContent = error.message; }
+    } catch (error) { notice(error.message, "bad"); }
     event.target.value = "";
   });
   document.addEventListener("plan", () => start(inPlan()));
   try { spread = (await api("GET", `${base}/spread?column=${encodeURIComponent(column)}&key=${key}`)).spread; } catch (error) { problem.textContent = error.message; }
-  start(inPlan());
+  await start(inPlan());
+  kind.disabled = false;
 }

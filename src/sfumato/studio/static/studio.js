@@ -21,7 +21,20 @@ export function notice(text, kind = "") {
   if (text) setTimeout(() => { if (place.textContent === text) notice(""); }, 8000);
 }
 
+// The pointer shows that an answer is awaited; short gaps between two requests do not count.
+let awaited = 0;
+function busy(more) {
+  awaited += more;
+  if (awaited) document.body.classList.add("busy");
+  else setTimeout(() => { if (!awaited) document.body.classList.remove("busy"); }, 50);
+}
+
 export async function api(method, address, body) {
+  busy(1);
+  try { return await asked(method, address, body); } finally { busy(-1); }
+}
+
+async function asked(method, address, body) {
   const options = { method, headers: { "x-sfumato": header } };
   if (body !== undefined && !(body instanceof Blob)) {
     options.headers["content-type"] = "application/json";
