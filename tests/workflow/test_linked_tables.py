@@ -208,6 +208,13 @@ def test_bad_plans_of_tables(tmp_path, old, new, told):
         LinkedPlan.load(path)
 
 
+def test_a_refusal_of_one_table_names_it(tmp_path):
+    path = laid_out(tmp_path)
+    (path.parent / "visits.toml").write_text(VISITS.replace('role = "quasi"', 'role = "drop"'))
+    with pytest.raises(sf.PlanError, match="tables.visits: privacy.k_anonymity needs a column with role 'quasi'"):
+        release_linked(LinkedPlan.load(path))
+
+
 def test_orphans_and_repeated_keys(tmp_path):
     path = laid_out(tmp_path)
     with (path.parent / "visits.csv").open("a") as file:

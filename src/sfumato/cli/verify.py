@@ -69,7 +69,7 @@ def _tell(folder: Path, found: Verification, *, every: bool) -> None:
         say(f"- {sentence}")
     for one in found.remarks:
         say(f"- Beware: {one.detail}")
-    for origin in found.stated:
+    for origin in dict.fromkeys(found.stated):
         say(f"- Not recomputed: {origin.path}, {origin.why}.")
     say(f"{folder}: {found.signature.told}")
     wrong = sum(not c.holds for c in found.checks)

@@ -88,7 +88,10 @@ def _table(keys: Keys, name: str, links: Sequence[Link], folder: Path, key: Path
     keys.only("plan")
     if not is_table_name(name):
         raise PlanError(f"{keys.at('')}: a table's name has letters, digits, - and _ only: it becomes a folder")
-    plan = Plan.load(folder / str(keys.required_text("plan")))
+    try:
+        plan = Plan.load(folder / str(keys.required_text("plan")))
+    except PlanError as error:
+        raise PlanError(f"tables.{name}: {error}") from error
     _refuse(plan, f"tables.{name}")
     shared = {link.column: f"{link.to_table}.{link.to_column}" for link in links if link.table == name}
     shared |= {link.to_column: f"{name}.{link.to_column}" for link in links if link.to_table == name}

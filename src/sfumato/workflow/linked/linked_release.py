@@ -15,7 +15,7 @@ from sfumato.bundle.manifest import dump
 from sfumato.bundle.signatures import Signer
 from sfumato.bundle.staging import MANIFEST, staged
 from sfumato.data.table import Kind, Table
-from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible
+from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible, PlanError
 from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
 from sfumato.group.linked_rows import Codes, Link, parents, persons
@@ -80,7 +80,7 @@ def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelea
         tables = {name: marked(load_table(one, None, one.input.path), one) for name, one in plan.tables.items()}
         tables, above, orphans = _resolved(plan, tables)
     with work.stage("count"):
-        counted = {name: _counted(plan.tables[name], table) for name, table in tables.items()}
+        counted = {name: _counted(plan.tables[name], table, name) for name, table in tables.items()}
     problem = LinkedProblem(
         tables=counted, root=plan.root, order=plan.links, above=above, counted=plan.known == "rows",
         limit=rows_within(plan.max_suppressed, tables[plan.root].rows),
@@ -147,9 +147,12 @@ def _named(link: Link, tables: Mapping[str, Table]) -> Codes:
                    other.frame[link.to_column])  # fmt: skip
 
 
-def _counted(plan: Plan, table: Table) -> LinkedTable:
-    """A table with its hierarchies bound, as its plan says."""
-    prepared = prepare(plan, table, None, catalog())
+def _counted(plan: Plan, table: Table, called: str) -> LinkedTable:
+    """A table with its hierarchies bound, as its plan says; a refusal names the table."""
+    try:
+        prepared = prepare(plan, table, None, catalog())
+    except PlanError as error:
+        raise PlanError(f"tables.{called}: {error}") from error
     names = prepared.problem.cells.quasi
     kinds: dict[str, Kind] = {name: domain.kind for name, domain in prepared.domains.items()}
     return LinkedTable(
