@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -128,6 +129,20 @@ def test_two_tabs_do_not_overwrite_each_other(studio):
     assert status == 409
     assert json.loads(told)["tree"]["privacy"]["k_anonymity"] == 7
     assert plan()["tree"]["privacy"]["k_anonymity"] == 7
+
+
+def test_what_takes_long_can_be_stopped_and_the_next_question_is_answered(studio):
+    name = str(studio.told("POST", "/api/example", {"example": "patients"})["go"]).split("/")[2]
+    studio.told("POST", f"/api/p/{name}/search", {})
+    assert b'"event": "done"' in studio.events(name)
+    bundle = f"sfumato-studio/{name}/runs/0001/release"
+    given = {"bundle": bundle, "original": f"sfumato-studio/{name}/data/patients.csv", "plan": name}
+    with ThreadPoolExecutor(1) as pool:
+        attacked = pool.submit(studio.told, "POST", "/api/attack", given)
+        while not attacked.done():
+            studio.told("POST", "/api/stop", {})
+    assert "You stopped it" in attacked.result()["error"]
+    assert studio.told("POST", "/api/verify", {"bundle": bundle})["holds"]
 
 
 def test_names_and_values_are_shown_and_not_run(studio):

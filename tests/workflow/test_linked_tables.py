@@ -211,7 +211,7 @@ def test_bad_plans_of_tables(tmp_path, old, new, told):
 def test_a_refusal_of_one_table_names_it(tmp_path):
     path = laid_out(tmp_path)
     (path.parent / "visits.toml").write_text(VISITS.replace('role = "quasi"', 'role = "drop"'))
-    with pytest.raises(sf.PlanError, match="tables.visits: privacy.k_anonymity needs a column with role 'quasi'"):
+    with pytest.raises(sf.PlanError, match=r"tables\.visits: privacy\.k_anonymity needs a column with role 'quasi'"):
         release_linked(LinkedPlan.load(path))
 
 

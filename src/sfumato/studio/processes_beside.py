@@ -115,6 +115,7 @@ class TableDesk:
         """Started with the first question."""
         self._pipe: Any = None
         self._process: Any = None
+        self._stopped = False
         self._lock = threading.Lock()
 
     async def ask(self, verb: str, **given: Any) -> Any:
@@ -123,6 +124,7 @@ class TableDesk:
 
     def _asked(self, verb: str, given: dict[str, Any]) -> Any:
         with self._lock:
+            self._stopped = False
             if self._process is None or not self._process.is_alive():
                 self._pipe, theirs = _SPAWN.Pipe()
                 self._process = _SPAWN.Process(target=table_process, args=(theirs,), daemon=True)
@@ -133,6 +135,10 @@ class TableDesk:
                 how, found = self._pipe.recv()
             except (EOFError, OSError):
                 self._process = None
+                if self._stopped:
+                    raise DataError(
+                        "You stopped it, so there is no answer. What an answer had to pay stays paid."
+                    ) from None
                 raise DataError("the process that reads the table has ended; the table may be too large for memory, so "
                                 "name an engine in the plan") from None  # fmt: skip
         if how == "refused":
@@ -140,6 +146,7 @@ class TableDesk:
         return found
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and with it whatever it was asked."""
+        self._stopped = True
         if self._process is not None and self._process.is_alive():
             self._process.kill()

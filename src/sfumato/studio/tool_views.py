@@ -133,6 +133,12 @@ async def _of_project(request: Request, verb: str, **given: Any) -> Any:
     return await request.app.state.tools.ask(verb, folder=str(project.folder), text=project.text, **given)
 
 
+async def stop(request: Request) -> Response:
+    """End what the pages beside the way are waiting for."""
+    request.app.state.tools.close()
+    return JSONResponse({"stopped": True})
+
+
 def _inside(request: Request, name: Any) -> Path:
     found: Path = request.app.state.projects.served.inside(str(name or ""))
     if not name or not found.exists():
@@ -146,6 +152,7 @@ ROUTES = (
     Route("/ask", ask),
     Route("/joint", joint),
     Route("/joint/report.html", joint_report),
+    Route("/api/stop", stop, methods=["POST"]),
     Route("/api/verify", verified, methods=["POST"]),
     Route("/api/attack", attacked, methods=["POST"]),
     Route("/api/p/{name}/budget", budget),

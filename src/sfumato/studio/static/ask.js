@@ -1,4 +1,4 @@
-import { api, make, notice, number, share } from "./studio.js";
+import { api, make, notice, number, share, working } from "./studio.js";
 
 // Questions under a budget: the form writes SQL, and whoever likes writes it by hand.
 const asking = document.getElementById("asking");
@@ -53,7 +53,7 @@ if (asking) {
   function sent(id, address, body, draw) {
     document.getElementById(id).addEventListener("submit", async (event) => {
       event.preventDefault();
-      told.replaceChildren(make("p", { class: "muted" }, "Working …"));
+      told.replaceChildren(working());
       try {
         const found = await api("POST", `${base}/${address}`, body());
         told.replaceChildren(...draw(found));

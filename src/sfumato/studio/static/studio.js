@@ -51,6 +51,12 @@ async function asked(method, address, body) {
   return found;
 }
 
+// What stands where an answer will: it can be stopped.
+export function working() {
+  const stop = () => api("POST", "/api/stop", {}).catch((error) => notice(error.message, "bad"));
+  return make("p", { class: "row muted" }, make("progress", { "aria-label": "Working" }), "Working … ", make("button", { type: "button", class: "quiet small", onclick: stop }, "Stop"));
+}
+
 const main = document.getElementById("main");
 export const project = main ? main.dataset.project : undefined;
 export const base = project ? `/api/p/${encodeURIComponent(project)}` : "";

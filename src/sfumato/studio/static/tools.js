@@ -1,4 +1,4 @@
-import { api, count, make, notice } from "./studio.js";
+import { api, count, make, notice, working } from "./studio.js";
 
 const told = document.getElementById("told");
 const value = (id) => document.getElementById(id).value;
@@ -8,7 +8,7 @@ function asked(id, address, body, draw) {
   if (!form) return;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    told.replaceChildren(make("p", { class: "muted" }, "Working …"));
+    told.replaceChildren(working());
     try { told.replaceChildren(...draw(await api("POST", address, body()))); }
     catch (error) { told.replaceChildren(make("p", { class: "problem" }, error.message)); notice(error.message, "bad"); }
   });
