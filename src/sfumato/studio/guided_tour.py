@@ -41,9 +41,10 @@ HINTS = {
 
 
 def hint(project: Project, step: str) -> str | None:
-    """The hint of a step, as long as the project is guided and nobody has read it."""
+    """The hint of a step, as long as the project is guided, nobody has read it, and the plan is of the tour's kind."""
     notes = project.notes
-    return HINTS.get(step) if notes.get("guided") and step not in notes.get("read", []) else None
+    unread = notes.get("guided") and step not in notes.get("read", [])
+    return HINTS.get(step) if unread and project.kind == "table" else None
 
 
 def read(project: Project, step: str) -> None:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from sfumato.bundle.staging import MANIFEST
 from sfumato.ground.errors import DataError
 from sfumato.studio.guard import REPORT_POLICY
-from sfumato.studio.project_store import Projects
+from sfumato.studio.project_store import Project, Projects
 from sfumato.studio.shown import page
 
 if TYPE_CHECKING:
@@ -48,10 +48,16 @@ async def verify(request: Request) -> Response:
 async def attack(request: Request) -> Response:
     """Choose a bundle and its original, and see what an adversary can do."""
     projects: Projects = request.app.state.projects
-    files = [one.name for one in projects.served.files()]
-    return page(
-        request, "attack.html.j2", here="attack", bundles=bundles(projects), files=files, projects=projects.all()
-    )
+    own = {one.name: _table_of(one, projects.served.root) for one in projects.all()}
+    files = dict.fromkeys([*(one.name for one in projects.served.files()), *filter(None, own.values())])
+    return page(request, "attack.html.j2", here="attack", bundles=bundles(projects), files=list(files), own=own)
+
+
+def _table_of(project: Project, root: Path) -> str:
+    """The path of a project's table in the served folder; empty where it has none there."""
+    said = project.tree.get("input", {}).get("path")
+    place = (project.folder / str(said)).resolve()
+    return place.relative_to(root).as_posix() if said and place.is_relative_to(root) and place.is_file() else ""
 
 
 async def ask(request: Request) -> Response:
@@ -141,7 +147,9 @@ async def stop(request: Request) -> Response:
 
 def _inside(request: Request, name: Any) -> Path:
     found: Path = request.app.state.projects.served.inside(str(name or ""))
-    if not name or not found.exists():
+    if not name:
+        raise DataError("nothing is chosen; put a table or a bundle into the folder that the studio serves")
+    if not found.exists():
         raise DataError(f"{name!r} is not in the folder that the studio serves")
     return found
 

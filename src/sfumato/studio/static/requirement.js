@@ -91,6 +91,7 @@ function draw() {
 
 // What epsilon means: how much more likely anything can become by one person.
 function told(text) {
+  if ((plan.tree.privacy || {}).rho !== undefined) return `The plan asks for rho = ${plan.tree.privacy.rho} (zCDP) in place of epsilon.`;
   const [over, under] = text.split("/").map(Number);
   const times = Math.exp(under === undefined ? over : over / under);
   if (!Number.isFinite(times) || text === "") return "Write a number such as 1 or 0.5.";
@@ -99,7 +100,7 @@ function told(text) {
 
 // What the plan asks for and no model of this page takes: it can be taken out here.
 function strange() {
-  const known = [...places.map((one) => one.dataset.key), ...noise.map((one) => one.id), "reading", "ledger", "analyst", "domains"];
+  const known = [...places.map((one) => one.dataset.key), ...noise.map((one) => one.id), "rho", "reading", "ledger", "analyst", "domains"];
   const found = Object.entries(plan.tree.privacy || {}).filter(([key]) => !known.includes(key));
   const list = document.getElementById("strangers");
   list.hidden = found.length === 0;

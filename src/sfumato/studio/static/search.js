@@ -5,8 +5,8 @@ const cancel = document.getElementById("cancel");
 const shown = document.getElementById("progress");
 const told = document.getElementById("told");
 const notes = document.getElementById("notes");
-// Options of single algorithms: they leave the plan with the algorithm that they belong to.
-const own = ["levels", "strict", "cut", "order", "choose", "output", "method", "base", "aside", "counts", "curve", "score", "splits", "steps", "mode", "partial", "suppress", "beam", "escapes", "block", "specializations", "consistent", "kept", "inner", "support", "generalize", "scope", "secrets", "parts", "smallest", "by"];
+// Keys of every algorithm: all others leave the plan with the algorithm that they belong to.
+const general = ["name", "max_suppressed", "seconds", "alternatives", "suppressed", "exempt_suppressed", "seed"];
 const purpose = document.getElementById("purpose");
 const choices = [...document.querySelectorAll("[name=algorithm]")];
 
@@ -69,7 +69,7 @@ go.addEventListener("click", async () => {
 cancel.addEventListener("click", () => api("POST", `${base}/cancel`, {}).catch((error) => notice(error.message, "bad")));
 for (const one of choices) {
   one.addEventListener("change", () => {
-    const said = Object.keys(plan.tree.algorithm || {}).filter((key) => own.includes(key)).map((key) => [["algorithm", key], null]);
+    const said = Object.keys(plan.tree.algorithm || {}).filter((key) => !general.includes(key)).map((key) => [["algorithm", key], null]);
     edit([[["algorithm", "name"], one.value], ...said]);
   });
 }

@@ -24,3 +24,17 @@ asked("attack", "/api/attack", () => ({ bundle: value("bundle"), original: value
   ...found.findings.map((one) => make("div", { class: "attack" }, make("p", {}, chip(!one.broken, one.chip), " ", make("strong", {}, one.attack), `: ${one.verdict}`), make("p", { class: "small" }, one.who))),
   make("p", { class: "small muted" }, `Not made: ${Object.keys(found.skipped).join(", ") || "none"}.`),
 ]);
+
+// A bundle that a project made has that project's plan and table beside it.
+const bundle = document.getElementById("bundle");
+if (document.getElementById("attack")) {
+  const beside = () => {
+    const [home, name] = bundle.value.split("/");
+    const mine = [...document.getElementById("project").options].find((one) => home === "sfumato-studio" && one.value === name);
+    if (!mine) return;
+    document.getElementById("project").value = name;
+    if (mine.dataset.table) document.getElementById("original").value = mine.dataset.table;
+  };
+  bundle.addEventListener("change", beside);
+  beside();
+}
