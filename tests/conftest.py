@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from hypothesis import HealthCheck, settings
 
 # Two workers share two cores; threads of OpenMP (boosting) would spend most of their time waiting for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Tests start hundreds of processes: what one has compiled, the next ones and the next run read.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Nothing is timed in tests: no deadline, and slow drawing on a busy machine is no failure.
 settings.register_profile(
