@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
+from functools import cache
 
+import typer.main
 from hypothesis import HealthCheck, settings
 
 # Two workers share two cores; threads of OpenMP (boosting) would spend most of their time waiting for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Tests start hundreds of processes: what one has compiled, the next ones and the next run read.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# Tests call hundreds of commands in one process: the tree of all commands is put together once, not for each.
+typer.main.get_command = cache(typer.main.get_command)
 
 # Nothing is timed in tests: no deadline, and slow drawing on a busy machine is no failure.
 settings.register_profile(

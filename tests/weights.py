@@ -22,6 +22,11 @@ def examples(stated: int, *, whole: bool = False, **others: Any) -> settings:
     return settings(max_examples=max(run, stated) if whole else run, **others)
 
 
+def thorough() -> bool:
+    """Whether the profile tries more than `quick` does: for tests that count something else than examples."""
+    return settings.default.max_examples > settings.get_profile("quick").max_examples
+
+
 def scaled(stated: int, profile: settings) -> int:
     """The examples that a profile runs where so many are stated."""
     return max(stated * profile.max_examples // ORDINARY, min(stated, FEWEST))

@@ -70,29 +70,47 @@ def gini_gain(table: Any, chosen: Any) -> float:
     return float(impure(total) - sum(share * impure(counts) for share, counts in parts))
 
 
-@examples(200)
-@given(
-    table=st.integers(2, 6).flatmap(
-        lambda n: st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=n, max_size=n).map(np.array)
-    ),
-    least=st.integers(1, 6),
+TABLES = st.integers(2, 6).flatmap(
+    lambda n: st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=n, max_size=n).map(lambda t: np.array(t, float))
 )
-def test_no_division_of_categories_is_better(table: Any, least: int):
-    """Against all subsets; two classes."""
-    table = table.astype(float)
-    allowed = []
-    for size in range(1, len(table)):
-        for chosen in combinations(range(len(table)), size):
-            rows = table[list(chosen)].sum()
-            if min(rows, table.sum() - rows) >= least:
-                allowed.append(gini_gain(table, chosen))
-    found = subset_of(table, least)
-    best = max(allowed, default=0.0)
+
+
+def divided(table: Any, parts: Any, least: int) -> dict[tuple[int, ...], float]:
+    """What each part gains that has enough rows, and whose rest has."""
+    left = {chosen: table[list(chosen)].sum() for chosen in parts}
+    return {one: gini_gain(table, one) for one, rows in left.items() if min(rows, table.sum() - rows) >= least}
+
+
+@examples(200)
+@given(TABLES)
+def test_no_division_of_categories_is_better(table: Any):
+    """Against all subsets; two classes, and one row is enough in a part."""
+    every = [chosen for size in range(1, len(table)) for chosen in combinations(range(len(table)), size)]
+    check_best(subset_of(table, 1), table, divided(table, every, 1))
+
+
+@examples(200)
+@given(TABLES, st.integers(1, 6))
+def test_of_the_cuts_with_enough_rows_none_is_better(table: Any, least: int):
+    there = [n for n in range(len(table)) if table[n].sum()]
+    order = sorted(there, key=lambda n: table[n, 0] / table[n].sum())
+    check_best(subset_of(table, least), table, divided(table, [(*order[:n],) for n in range(1, len(order))], least))
+
+
+def check_best(found: Any, table: Any, gains: dict[tuple[int, ...], float]) -> None:
+    best = max(gains.values(), default=0.0)
     if found is None:
         assert best <= 1e-9
     else:
         assert found[1] == pytest.approx(best)
         assert gini_gain(table, found[0]) == pytest.approx(best)
+
+
+def test_a_division_that_is_no_cut_is_not_found():
+    """The best cut leaves one row; that of the middle category would leave two, and is not tried."""
+    table = np.array([[0.0, 1], [0, 2], [1, 0]])
+    assert divided(table, [(1,), (0, 2)], 2) == {(1,): 0.125, (0, 2): 0.125}
+    assert subset_of(table, 2) is None
 
 
 def test_three_classes_are_divided_and_empty_categories_stay_behind():

@@ -7,19 +7,19 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.crash.commands import COMMANDS, begun, cleared, moments, prepared, run, whole
 from tests.crash.striking import BLOWS
 from tests.crash.warm import Warm
 from tests.crash.wholeness import leftovers
-from tests.weights import scaled
+from tests.weights import thorough
 
 SEED = 20
 OUTSIDE = (99, -signal.SIGTERM)
 """How a child ends that is struck before the command has begun or after it has ended, in a few microseconds."""
-STATED = 800
-"""Random moments: 200 in the profile quick, 1,600 in full."""
+MOMENTS, FULL = 80, 1_600
+"""Random moments in the profile quick, and in full."""
+pytestmark = pytest.mark.xdist_group("moments")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_blows_at_random_moments(large: Warm, root: Path, tmp_path: Path):
         lasts[name] = ran["seconds"]
         shutil.rmtree(tmp_path / "whole")
     told = []
-    for name, blow, part in moments(SEED, scaled(STATED, settings.default)):
+    for name, blow, part in moments(SEED, FULL if thorough() else MOMENTS):
         place = begun(root, tmp_path / "place", COMMANDS[name])
         ran = run(large, place, COMMANDS[name].arguments, after=part * lasts[name], blow=blow)
         whole(place, COMMANDS[name], ran, blow)
@@ -49,7 +49,7 @@ def test_blows_at_random_moments(large: Warm, root: Path, tmp_path: Path):
         cleared(place, COMMANDS[name], large)
         shutil.rmtree(place)
     assert told.count(130) > len(told) / 5  # a machine that was busy during the whole run strikes late
-    assert sum(code in OUTSIDE for code in told) <= len(told) / 20
+    assert sum(code in OUTSIDE for code in told) <= 3 + len(told) / 20
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Streams that are killed: at random moments more than a hundred times, and at every step that changes the disk."""
+"""Streams that are killed: at many random moments, and at every step that changes the disk."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from tests.crash.wholeness import one_message
 from tests.stream.streams import HEADER, TEXT, digests, lines, manifests, numbers
 from tests.stream.streams import plan as asked
 from tests.stream.streams import state as kept
+from tests.weights import thorough
 
 JOB, BAD = "tests.crash.stream_jobs:stream", "tests.crash.stream_jobs:careless"
-KILLS = 100
+KILLS = 320 if thorough() else 40
 ROWS = 130
 """A batch, and what is left at the end."""
 
@@ -62,7 +63,7 @@ def counted(place: Path, rows: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_kills_at_random_moments(warm: Warm, tmp_path: Path):
+def test_many_kills_at_random_moments(warm: Warm, tmp_path: Path):
     """Killed again and again, a stream gives byte by byte what it gives undisturbed."""
     rows, draw = 300, random.Random(11)
     ran = warm.run(JOB, begun(tmp_path / "whole", rows))

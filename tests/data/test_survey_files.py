@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,9 @@ import sfumato as sf
 from sfumato.data.files import read
 from sfumato.data.formats import FORMATS
 from sfumato.ground.errors import DataError, MissingExtra
+from sfumato.testing import format_kit
 from sfumato.testing.format_kit import check_format
+from tests.weights import thorough
 
 FRAME = pd.DataFrame(
     {
@@ -84,7 +87,11 @@ def test_a_plan_says_whether_labels_are_shown(tmp_path):
 
 
 @pytest.mark.parametrize("end", [".sav", ".dta", ".xpt"])
-def test_the_kit(tmp_path, end):
+def test_the_kit(tmp_path, end, monkeypatch):
+    """Every file is read by a process of its own: the profile quick tries every third of the broken ones."""
+    if not thorough():
+        wrong = format_kit._wrong
+        monkeypatch.setattr(format_kit, "_wrong", lambda data: islice(wrong(data), 0, None, 3))
     form = next(one for one in FORMATS if end in one.extensions)
     path = written(tmp_path / f"t{end}")
     check_format(form, [(path.read_bytes(), read(path).frame)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.engines.engine_tables import JAVA, without_owner
 from tests.engines.private_postgres import lacking, started
 
 
@@ -27,6 +28,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip(why)
     with started(tmp_path_factory.mktemp("postgres"), "shared_buffers=16MB") as address:
         yield address
+        without_owner(address)
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +41,8 @@ def spark() -> Iterator[Any]:
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     said = {"spark.sql.shuffle.partitions": 1, "spark.sql.session.timeZone": "UTC", "spark.driver.host": "127.0.0.1"}
-    for key, value in {**said, "spark.ui.showConsoleProgress": "false", "spark.driver.memory": "1g"}.items():
+    said |= {"spark.ui.showConsoleProgress": "false", "spark.driver.memory": "1g"}
+    for key, value in {**said, "spark.driver.extraJavaOptions": JAVA}.items():
         builder = builder.config(key, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

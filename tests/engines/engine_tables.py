@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,9 @@ from sfumato.engines.arrow_stream import ArrowStream
 from sfumato.engines.duckdb_engine import DuckEngine
 from sfumato.engines.engine_source import EngineSource
 from sfumato.engines.statements import named, quoted
+
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""What Java is told so that Spark is quick on small tables: compile for a short run, one thread for old objects."""
 
 
 def in_duckdb(table: Table, *, name: str = "people") -> EngineSource:
@@ -57,13 +61,28 @@ def in_spark(session: Any, table: Table) -> EngineSource:
     return EngineSource.reading(engine, named(["people"]), missing=table.missing)
 
 
-@contextmanager
-def owner(address: str) -> Iterator[Any]:
-    """Somebody who may change tables."""
+@cache
+def _owning(address: str) -> Any:
     import adbc_driver_postgresql.dbapi as driver
 
-    with driver.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+    return driver.connect(address, autocommit=True)
+
+
+@contextmanager
+def owner(address: str) -> Iterator[Any]:
+    """Somebody who may change tables; one connection for all, because each takes long to open."""
+    with _owning(address).cursor() as cursor:
         yield cursor
+
+
+def without_owner(address: str) -> None:
+    """Close the connection of the owner, before the server stops."""
+    _owning(address).close()
+    _owning.cache_clear()
+
+
+_PUT: set[tuple[str, str]] = set()
+"""Tables that were put somewhere, by address and name."""
 
 
 def in_postgres(address: str, table: Table, *, name: str = "people") -> EngineSource:
@@ -71,9 +90,11 @@ def in_postgres(address: str, table: Table, *, name: str = "people") -> EngineSo
     from sfumato.engines.postgres_engine import PostgresEngine
     from sfumato.engines.postgres_tables import plain_rows
 
-    gc.collect()  # an engine that nobody uses any more lets go of its snapshot, and so of the table
     with owner(address) as cursor:
-        cursor.execute(f"DROP TABLE IF EXISTS {quoted(name).sql(dialect='postgres')}")
+        if (address, name) in _PUT:
+            gc.collect()  # an engine that nobody uses any more lets go of its snapshot, and so of the table
+            cursor.execute(f"DROP TABLE {quoted(name).sql(dialect='postgres')}")
+        _PUT.add((address, name))
         cursor.adbc_ingest(name, ArrowStream(typed(table.frame)), mode="create")
         for column, dtype in table.frame.schema.items():
             if isinstance(dtype, pl.Decimal):  # ADBC makes a column of any digits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -20,7 +21,7 @@ from sfumato.engines.postgres_engine import PostgresEngine, without_secrets
 from sfumato.ground.errors import DataError, PlanError
 from sfumato.workflow.engine_input import planned_source
 from tests.engines.attacks import ATTACKS, everything
-from tests.engines.engine_tables import in_postgres, owner
+from tests.engines.engine_tables import JAVA, in_postgres, owner
 from tests.engines.test_released_parts import TREE, people
 
 
@@ -151,9 +152,13 @@ try:
 except SfumatoError as error:
     print("REFUSED", error)
 """
-    root = str(Path(__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path), root], capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-c", script, str(tmp_path), str(Path(__file__).parents[2])],
+        env={**os.environ, "JAVA_TOOL_OPTIONS": JAVA},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert "REFUSED Spark" in done.stdout, done.stderr[-2000:]
     assert not (tmp_path / "out").exists()

@@ -7,12 +7,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import settings
 
 from sfumato.ground.errors import SfumatoError
 from tests.fuzz import running, targets
+from tests.weights import thorough
 
-INPUTS = 3_000
+INPUTS = 1_200
 FULL = 100_000
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits on memory are set as Linux sets them")
 
@@ -25,9 +25,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.xdist_group("fuzz")
 def test_no_input_gives_a_traceback_hangs_or_takes_all_memory(folder: Path) -> None:
-    full = settings.default.max_examples > settings.get_profile("quick").max_examples
-    found = running.run_many(0, FULL if full else INPUTS, 1, folder)
-    assert found.inputs == (FULL if full else INPUTS)
+    inputs = FULL if thorough() else INPUTS
+    found = running.run_many(0, inputs, 1, folder)
+    assert found.inputs == inputs
     assert set(found.ended) == set(targets.TARGETS)
     assert not found.faults, "\n\n".join(
         f"{one['target']} {one['number']}: {one['detail']}" for one in found.faults[:5]

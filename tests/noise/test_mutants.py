@@ -25,6 +25,7 @@ from sfumato.noise import Noisy
 from sfumato.publish.looking import Mechanisms, Scores
 from sfumato.workflow.noise_auditing import CONFIDENCE, Patience, audit_mechanisms
 from sfumato.workflow.noise_cases import NoiseCase, mechanism_cases, telling_delta
+from tests.weights import thorough
 
 
 def laplace(dice: np.random.Generator, counts: Any, epsilon: float) -> Any:
@@ -91,7 +92,7 @@ def test_without_a_mistake_none_is_refuted():
     assert not [str(one) for one in found.values() if one.refuted]
 
 
-@pytest.mark.parametrize("factor", [8.0, pytest.param(2.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("factor", [8.0, pytest.param(2.0 if thorough() else 3.0, marks=pytest.mark.slow)])
 def test_the_product_keeps_every_promise_and_says_what_would_be_found(factor: float):
     """Twelve audits: all together accuse product code with a probability of at most 2e-5."""
     every = list(audit_mechanisms(patience=Patience(factor=factor)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,7 @@ from sfumato.papers import (
 )
 from sfumato.papers.inputs import AdultData
 from sfumato.papers.paths_measured import Paths
+from sfumato.publish.diffgen import DiffGen
 
 
 @cache
@@ -48,6 +50,11 @@ def few_trees() -> Experiment:
         sharing=sharing_study("census", records, trials, learners=("tree", "bayes", "rule")),
         diversity=diversity_study("census", records, asked, ends, quasi=["age", "sex"], seconds=0.1),
     )
+
+
+def few_steps(**asked: Any) -> DiffGen:
+    """DiffGen with so few specializations that there are few groups to count."""
+    return DiffGen(**{**asked, "specializations": 4})
 
 
 @pytest.fixture
@@ -74,6 +81,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(lkc_blood, "RECORDS", 900)
     monkeypatch.setattr(diffgen_health, "RECORDS", 900)
     monkeypatch.setattr(diffgen_adult, "SCORES", {"max": "Max", "gain": "InfoGain"})
+    monkeypatch.setattr(diffgen_adult, "DiffGen", few_steps)
     town = Paths.of("city", city(200, seed=1), "diagnosis", "HIV")
     trains = Paths.of("metro", metro(150, seed=1), "status", "Unemployed")
     monkeypatch.setattr(path_losses, "city_paths", lambda full: town)

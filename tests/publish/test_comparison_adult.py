@@ -21,6 +21,7 @@ from tests.shared_data import adult_problem
 FULL_DOMAIN = {"optimal": optimal, "samarati": samarati, "datafly": datafly, "greedy": greedy}
 LOCAL = {"mondrian": Mondrian(), "local": Local(), "cell-suppression": CellSuppression()}
 _NEAR = 1e-12
+pytestmark = pytest.mark.xdist_group("compared on Adult")
 
 
 @pytest.fixture(scope="module", params=[(5, 0.0), (25, 0.04)], ids=["k=5", "k=25, 4% suppressed"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import exp, log, sqrt
+from math import exp, sqrt
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from sfumato.describe.paths import Paths
 from sfumato.describe.spans import read_interval
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import DataError, ParameterError, PlanError
+from sfumato.ground.special import beta_quantile
 from sfumato.ground.work import Work
 from sfumato.group.coded_column import CodedColumn
 from sfumato.group.coded_rows import CodedRows
@@ -403,8 +404,11 @@ def test_the_number_of_rows_is_right_on_average_and_hidden():
 
 
 def test_no_output_is_much_likelier_with_one_more_record():
-    """Counts of events in 600 runs on neighbours respect e^epsilon, up to Hoeffding's bound."""
-    runs, epsilon = 600, 1.0
+    """Counts of events in 250 runs on neighbours respect e^epsilon, between exact bounds for each share.
+
+    There are 16 bounds, of Clopper and Pearson: each is wrong with a probability of at most FALSE_ALARM / 16.
+    """
+    runs, epsilon = 250, 1.0
     rows = [(0, 0, 0, 0), (1, 1, 5, 1)]
     near = [table_of(rows), table_of([*rows, (4, 2, 39, 1)])]
 
@@ -414,12 +418,14 @@ def test_no_output_is_much_likelier_with_one_more_record():
             made = Marginals(epsilon=epsilon, bins=4)(table, Work())
             drawn = made.counts.sum(axis=0)
             found += [drawn[1] >= 2, drawn[1] == 0, len(made.steps) > 1, made.counts.sum() >= 4]
-        return found / runs
+        return found.astype(int).tolist()
 
     less, more = map(happened, near)
-    slack = sqrt(log(16 / FALSE_ALARM) / (2 * runs))
-    for p, q in ((less, more), (more, less)):
-        assert (p - slack <= exp(epsilon) * (q + slack)).all()
+    for one, other in ((less, more), (more, less)):
+        for often, seldom in zip(one, other, strict=True):
+            at_least = beta_quantile(often, runs - often + 1, FALSE_ALARM / 16) if often else 0.0
+            at_most = beta_quantile(seldom + 1, runs - seldom, 1 - FALSE_ALARM / 16) if seldom < runs else 1.0
+            assert at_least <= exp(epsilon) * at_most
 
 
 def test_labels_of_numbers_are_read_as_intervals():

@@ -167,7 +167,7 @@ def test_conditions_hold_where_duckdb_says(sql, rows):
         assert {n for n, holds in enumerate(holding(parse_condition(sql), table)) if holds} == expected
 
 
-@pytest.mark.parametrize("many", [900, 20_000])
+@pytest.mark.parametrize("many", [900, 5_000])
 @pytest.mark.parametrize("shape", ["{} OR {}", "({}) AND {}", "NOT {0}"])
 def test_deep_conditions_are_refused_in_one_sentence(many, shape):
     one = "age = 1"

@@ -35,14 +35,19 @@ from sfumato.testing.mechanism_kit import (
 from sfumato.workflow.catalog.lookup import catalog
 from sfumato.workflow.kinds.private.private_neighbours import ROWS, tiny_table
 from tests.publish.private_audits import for_cost, less_noisy
+from tests.weights import thorough
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", catalog().solving("private"))
 def test_every_private_algorithm_passes(name: str):
-    audits = check_private(catalog().algorithms[name].found)
+    """Audits say what they find: noise that is half of what is needed, in quick and half of the runs a third.
+
+    False alarms stay as rare as they are.
+    """
+    audits = check_private(catalog().algorithms[name].found, runs=400 if thorough() else 200)
     assert len(audits) == AUDITS
-    assert all(one.factor is not None and one.factor < 2 for one in audits), "every audit states what it finds"
+    assert all(one.factor is not None and one.factor < (2 if thorough() else 3) for one in audits)
 
 
 WITHOUT_SCORES: dict[str, Any] = {

@@ -37,7 +37,7 @@ JOBS = {
     "Other-service": "Server",
 }
 FULL_DOMAIN = {"auto", "optimal", "levels", "samarati", "incognito", "datafly", "greedy"}
-OPTIONS: dict[str, dict[str, Any]] = {"k-optimize": {"seconds": 2}, "levels": {"levels": {"age": 3, "hours": 3}}}
+OPTIONS: dict[str, dict[str, Any]] = {"k-optimize": {"seconds": 0.4}, "levels": {"levels": {"age": 3, "hours": 3}}}
 DIVERSITIES = {name for name in MODELS if name.endswith("diversity")}
 ONE_BY_ONE = {"k-anonymity", "t-closeness", "alpha-k-anonymity"} | DIVERSITIES
 MENDED = {"e-m-anonymity", "personalized-privacy"}

@@ -85,8 +85,12 @@ def split_on(column: int, table: Reals, edges: Reals | None, least: float) -> Sp
 def subset_of(table: Reals, least: float) -> tuple[frozenset[int], float] | None:
     """The best division of categories into two parts, by counts of categories x classes, and what it gains.
 
-    Claim: of two classes no division is better: categories in the order of a class's share are cut once. Of more
-        classes, the orders of all their shares are cut.
+    Categories in the order of a class's share are cut once; of more than two classes, the orders of all their shares.
+    Both parts have at least so many rows.
+
+    Claim: of two classes no division is better, where the best one has enough rows in both parts, as any has with
+        ``least`` = 1 and whole counts. Where it has not, only other cuts of the same order are tried: another division
+        may be allowed and gain more.
     Source: Breiman, Friedman, Olshen and Stone 1984, theorem 4.5.
 
     >>> subset_of(np.array([[5.0, 1], [0, 6], [4, 0]]), 1)[0]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Reals = NDArray[np.float64]
 _ROUNDS = 100_000
 _TINY = 1e-300
+"""Stands for a 0 that is divided by."""
 
 
 def normal_quantile(p: float) -> float:
@@ -45,23 +46,18 @@ def beta_cdf(x: float, a: float, b: float) -> float:
     if x > (a + 1) / (a + b + 2):
         return 1 - beta_cdf(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
-    c, d = 1.0, 1 / _away(1 - (a + b) * x / (a + 1))
+    c, d = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or _TINY)
     found = d
     for m in range(1, _ROUNDS):
         for term in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            c, d = _away(1 + term / c), 1 / _away(1 + term * d)
+            c, d = (1 + term / c) or _TINY, 1 / ((1 + term * d) or _TINY)
             found *= c * d
         if abs(c * d - 1) < 1e-16:
             break
     return front * found
-
-
-def _away(x: float) -> float:
-    """The number, or a tiny one instead of 0."""
-    return x if abs(x) > _TINY else _TINY
 
 
 def beta_quantile(a: float, b: float, p: float) -> float:
@@ -97,7 +93,7 @@ def gamma_cdf(x: float, a: float) -> float:
     found = d
     for n in range(1, _ROUNDS):
         b += 2
-        d, c = 1 / _away(n * (a - n) * d + b), _away(b + n * (a - n) / c)
+        d, c = 1 / ((n * (a - n) * d + b) or _TINY), (b + n * (a - n) / c) or _TINY
         found *= c * d
         if abs(c * d - 1) < 1e-16:
             break

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, Literal
 
 from sfumato.verification.checks import Check
@@ -177,6 +178,12 @@ def origin_of(path: str, kind: str, recomputed: Iterable[str] = ()) -> Origin:
         if path.removeprefix("utility/") in recomputed:
             return Origin(path=path, how="recomputed", why="from released rows, label sizes and declared domains")
         return Origin(path=path, how="stated", why="it is measured against the original")
+    return _known(path, kind)
+
+
+@lru_cache(maxsize=10_000)
+def _known(path: str, kind: str) -> Origin:
+    """The first of all patterns that a path fits; the same paths are asked for again with every bundle."""
     for one in (*_FIRST.get(kind, ()), *_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
         if fnmatchcase(path, one.path):
             return one
