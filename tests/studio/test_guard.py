@@ -145,6 +145,26 @@ def test_what_takes_long_can_be_stopped_and_the_next_question_is_answered(studio
     assert studio.told("POST", "/api/verify", {"bundle": bundle})["holds"]
 
 
+JUNK = (b"", b"{", b"3", b"[]", b"null", b"{}", b'{"changes": [3], "levels": {"a": "b"}, "tree": 3, "said": []}',
+        b'{"text": 3, "revision": [], "column": {}, "changes": {"a": 1}, "levels": [], "tree": null, "said": 1}',
+        b'{"file": {}, "example": [], "bundle": 3, "original": [], "plan": 3, "limit": {}, "sql": []}')  # fmt: skip
+
+
+def test_what_no_page_would_send_is_refused_and_never_a_fault(studio, project):
+    posts = ["/api/open", "/api/example", "/api/verify", "/api/attack"]
+    posts += [f"/api/p/{project}/{one}" for one in ("edit", "levels", "nested", "declared", "promise", "read", "grant",
+                                                   "confirm", "ask", "run/1/around", "run/1/pick")]  # fmt: skip
+    for path in posts:
+        for body in JUNK:
+            status, told, _ = asked(studio, "POST", path, body=body, **studio.ours)
+            assert status in (200, 400, 409), (path, body, status, told)
+    for body in JUNK:
+        assert asked(studio, "PUT", f"/api/p/{project}/plan", body=body, **studio.ours)[0] in (400, 409)
+    for query in ("first=x&many=y", "first=-1&many=0", "first=9999999999999999999999", "first=²"):
+        assert asked(studio, "GET", f"/api/p/{project}/rows?{quote(query, safe='=&')}")[0] == 200
+    assert asked(studio, "GET", f"/p/{project}/result/99999999999999999999")[0] in (303, 400, 404)
+
+
 def test_names_and_values_are_shown_and_not_run(studio):
     evil = "<script>alert(1)</script>"
     rows = f'"{evil}",age\n' + "".join(f'"{evil}{n % 3}",{20 + n % 40}\n' for n in range(60))

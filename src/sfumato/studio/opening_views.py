@@ -15,6 +15,7 @@ from sfumato.data.files import rendered
 from sfumato.ground.errors import DataError
 from sfumato.studio.plan_text import edited
 from sfumato.studio.project_store import Project, Projects
+from sfumato.studio.request_reading import said
 from sfumato.studio.shown import page
 from sfumato.workflow.tour import PLAN as TOUR_PLAN
 
@@ -47,7 +48,7 @@ async def home(request: Request) -> Response:
 
 async def open_file(request: Request) -> Response:
     """A project for a file of the folder."""
-    given = await request.json()
+    given = await said(request)
     projects: Projects = request.app.state.projects
     place = projects.served.inside(str(given.get("file", "")))
     if not place.is_file():
@@ -72,7 +73,7 @@ async def upload(request: Request) -> Response:
 
 async def example(request: Request) -> Response:
     """A project for a table that comes with sfumato."""
-    which = str((await request.json()).get("example", ""))
+    which = str((await said(request)).get("example", ""))
     made = begin_example(request.app.state.projects, which)
     return JSONResponse({"go": f"/p/{made.name}/columns"})
 

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from sfumato.ground.errors import PlanError, SfumatoError
 from sfumato.studio.guided_tour import read
 from sfumato.studio.project_store import Project
+from sfumato.studio.request_reading import changes, number, said, table
 from sfumato.studio.shown import plan_state
 from sfumato.studio.step_views import of
 from sfumato.workflow.exploring.hierarchy_levels import as_file
@@ -45,16 +46,15 @@ def looked(view: View) -> View:
 
 async def save_plan(request: Request) -> Response:
     """The whole text of the plan, from the panel."""
-    project, given = of(request), await request.json()
-    project.save(str(given["text"]), str(given["revision"]))
+    project, given = of(request), await said(request)
+    project.save(str(given.get("text", "")), str(given.get("revision")))
     return JSONResponse(plan_state(project))
 
 
 async def edit_plan(request: Request) -> Response:
     """Some keys of the plan, from a form."""
-    project, given = of(request), await request.json()
-    changes = [([str(part) for part in path], value) for path, value in given["changes"]]
-    project.edit(changes, str(given["revision"]))
+    project, given = of(request), await said(request)
+    project.edit(changes(given), str(given.get("revision")))
     return JSONResponse(plan_state(project))
 
 
@@ -67,8 +67,8 @@ async def read_plan(request: Request) -> Response:
 async def rows(request: Request) -> Response:
     """Some rows of the table."""
     project = of(request)
-    first = max(int(request.query_params.get("first", "0")), 0)
-    many = min(max(int(request.query_params.get("many", "50")), 1), MOST_ROWS)
+    first = number(request, "first", least=0, most=2**48, usual=0)
+    many = number(request, "many", least=1, most=MOST_ROWS, usual=50)
     return JSONResponse(await ask_desk(request, project, "rows", first=first, many=many))
 
 
@@ -100,8 +100,8 @@ async def spread(request: Request) -> Response:
 @looked
 async def declared(request: Request) -> Response:
     """What a declared domain means for the rows of a column, before it is taken into the plan."""
-    given = await request.json()
-    found = await ask_desk(request, of(request), "declared", column=str(given["column"]), said=given["said"])
+    given = await said(request)
+    found = await ask_desk(request, of(request), "declared", column=str(given.get("column")), said=table(given, "said"))
     return JSONResponse(found)
 
 
@@ -132,7 +132,7 @@ async def fitting(request: Request) -> Response:
 
 async def read_hint(request: Request) -> Response:
     """Somebody has read a hint."""
-    read(of(request), str((await request.json()).get("step", "")))
+    read(of(request), str((await said(request)).get("step", "")))
     return JSONResponse({"read": True})
 
 
@@ -194,8 +194,8 @@ async def profile_of(request: Request, project: Project) -> Any:
 
 
 async def _with_tree(request: Request, verb: str) -> Any:
-    given = await request.json()
-    about = {"column": str(given["column"]), "tree": given["tree"], "key": _key(given.get("key"))}
+    given = await said(request)
+    about = {"column": str(given.get("column")), "tree": table(given, "tree"), "key": _key(given.get("key"))}
     return await ask_desk(request, of(request), verb, **about)
 
 

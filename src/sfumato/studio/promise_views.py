@@ -10,6 +10,7 @@ from starlette.routing import Route
 from sfumato.studio.plan_text import edited
 from sfumato.studio.plan_views import profile_of
 from sfumato.studio.project_store import Project
+from sfumato.studio.request_reading import said
 from sfumato.studio.shown import plan_state
 from sfumato.studio.step_views import of
 from sfumato.workflow.exploring.switched_promise import with_noise
@@ -23,14 +24,14 @@ GROUPS, NOISE = "groups", "noise"
 
 async def promise(request: Request) -> Response:
     """Take the other kind of promise; the plan that was there is kept, and comes back with its own kind."""
-    project, given = of(request), await request.json()
+    project, given = of(request), await said(request)
     wanted = NOISE if given.get("promise") == NOISE else GROUPS
     now = NOISE if project.kind == "private" else GROUPS
     left_out: list[str] = []
     if wanted != now:
         text, left_out = await _text(request, project, wanted)
         project.remember(promises={**project.notes.get("promises", {}), now: project.text})
-        project.save(text, str(given["revision"]))
+        project.save(text, str(given.get("revision")))
     return JSONResponse({**plan_state(project), "left_out": left_out})
 
 

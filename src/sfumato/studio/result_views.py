@@ -13,6 +13,7 @@ from sfumato.ground.errors import DataError
 from sfumato.studio.comparing_runs import compared
 from sfumato.studio.guard import REPORT_POLICY
 from sfumato.studio.project_store import PLAN, Project, Run
+from sfumato.studio.request_reading import levels, said
 from sfumato.studio.shown import step
 from sfumato.studio.step_views import of
 
@@ -50,9 +51,9 @@ async def result(request: Request) -> Response:
 async def around(request: Request) -> Response:
     """A node of the lattice with its neighbours, under the plan that the run was made with."""
     project, run = run_of(request)
-    given = await request.json()
-    levels = {str(name): int(level) for name, level in given["levels"].items()}
-    found = await request.app.state.desk.ask("around", folder=str(project.folder), text=run.text, levels=levels)
+    given = await said(request)
+    asked = levels(given)
+    found = await request.app.state.desk.ask("around", folder=str(project.folder), text=run.text, levels=asked)
     return JSONResponse(found)
 
 

@@ -13,6 +13,7 @@ from sfumato.bundle.staging import MANIFEST
 from sfumato.ground.errors import DataError
 from sfumato.studio.guard import REPORT_POLICY
 from sfumato.studio.project_store import Project, Projects
+from sfumato.studio.request_reading import said
 from sfumato.studio.shown import page
 
 if TYPE_CHECKING:
@@ -90,13 +91,13 @@ async def joint_report(request: Request) -> Response:
 
 async def verified(request: Request) -> Response:
     """What the checks of a bundle come to."""
-    place = _inside(request, (await request.json()).get("bundle"))
+    place = _inside(request, (await said(request)).get("bundle"))
     return JSONResponse(await request.app.state.tools.ask("verify", folder=str(place)))
 
 
 async def attacked(request: Request) -> Response:
     """What the attacks on a bundle find."""
-    given = await request.json()
+    given = await said(request)
     bundle, original = _inside(request, given.get("bundle")), _inside(request, given.get("original"))
     plan = given.get("plan")
     text = None if not plan else str(request.app.state.projects.one(str(plan)).folder / "plan.toml")
@@ -111,7 +112,7 @@ async def budget(request: Request) -> Response:
 
 async def grant(request: Request) -> Response:
     """Let somebody spend so much."""
-    given = await request.json()
+    given = await said(request)
     analyst = str(given.get("analyst") or "").strip() or None
     return JSONResponse(await _of_project(request, "grant", limit=str(given.get("limit", "")), analyst=analyst))
 
@@ -119,7 +120,7 @@ async def grant(request: Request) -> Response:
 async def confirm(request: Request) -> Response:
     """The steward says that a drafted domain is public knowledge."""
     project = request.app.state.projects.one(request.path_params["name"])
-    column = str((await request.json()).get("column", ""))
+    column = str((await said(request)).get("column", ""))
     if project.tree.get("columns", {}).get(column, {}).get("domain_from") != "profile":
         raise DataError(f"columns.{column} has no drafted domain to confirm")
     project.edit([(["columns", column, "domain_from"], "public")], project.revision)
@@ -128,7 +129,7 @@ async def confirm(request: Request) -> Response:
 
 async def asked(request: Request) -> Response:
     """A noisy answer, paid for from the project's ledger."""
-    given = await request.json()
+    given = await said(request)
     analyst = str(given.get("analyst") or "").strip() or None
     texts = {key: str(given.get(key, "")) for key in ("sql", "epsilon")}
     return JSONResponse(await _of_project(request, "ask", analyst=analyst, **texts))
