@@ -23,7 +23,7 @@ test: .venv/.ready-test .venv/.ready-browser .venv/.ready-engines .venv/.ready-s
 test-quick: .venv/.ready-test
 	$(PYTEST) -m "not slow"
 
-# Every test with the profile `full`, eight times the examples of quick: before a release, and every night.
+# Every test with the profile `full`, eleven times the examples of quick: before a release, and every night.
 test-full: .venv/.ready-test .venv/.ready-browser .venv/.ready-engines .venv/.ready-spark
 	$(PYTEST) --hypothesis-profile=full
 

@@ -21,7 +21,7 @@ typer.main.get_command = cache(typer.main.get_command)
 
 # Nothing is timed in tests: no deadline, and slow drawing on a busy machine is no failure.
 settings.register_profile(
-    "quick", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "quick", max_examples=18, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.register_profile("full", settings.get_profile("quick"), max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -15,7 +15,7 @@ FEWEST = 12
 def examples(stated: int, *, whole: bool = False, **others: Any) -> settings:
     """Settings with as many examples as the current profile makes of those stated; others are passed on.
 
-    The profiles are in `tests/conftest.py`: 120 stated examples are 30 in `quick` and 240 in `full`. With ``whole`` no
+    The profiles are in `tests/conftest.py`: 200 stated examples are 36 in `quick` and 400 in `full`. With ``whole`` no
     profile runs fewer than stated: for twins of a privacy guarantee whose faults show in rare tables only.
     """
     run = scaled(stated, settings.default)

@@ -25,9 +25,9 @@ def test_no_test_says_the_number_of_examples_past_the_profiles():
 @pytest.mark.parametrize(
     ("profile", "stated", "run"),
     [
-        ("quick", 400, 100),
-        ("quick", 120, 30),
-        ("quick", 60, 15),
+        ("quick", 400, 72),
+        ("quick", 120, 21),
+        ("quick", 60, 12),
         ("quick", 40, 12),
         ("quick", 12, 12),
         ("full", 120, 240),

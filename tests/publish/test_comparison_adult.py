@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -26,7 +27,12 @@ pytestmark = pytest.mark.xdist_group("compared on Adult")
 
 @pytest.fixture(scope="module", params=[(5, 0.0), (25, 0.04)], ids=["k=5", "k=25, 4% suppressed"])
 def compared(request: pytest.FixtureRequest) -> tuple[Problem, dict[str, Outcome]]:
-    k, share = request.param
+    return searched(*request.param)
+
+
+@cache
+def searched(k: int, share: float) -> tuple[Problem, dict[str, Outcome]]:
+    """Every search on Adult; made once, whatever the order of the tests."""
     whole = adult_problem(k)
     problem = replace(whole, limit=rows_within(share, whole.cells.rows))
     return problem, {name: run(problem, Work()) for name, run in {**FULL_DOMAIN, **LOCAL}.items()}
