@@ -87,6 +87,7 @@ def others(page: Any, base: str) -> None:
         page.fill("#whom", whom)
         page.click("#grant button")
         page.wait_for_selector(f"#accounts th:text-is('{whom or 'everybody together'}')")
+    page.wait_for_selector("body:not(.busy)")
     page.select_option("#by", "marital-status")
     page.click("#ask button")
     page.wait_for_selector("#told tbody tr")
@@ -98,7 +99,8 @@ def shot(page: Any, name: str) -> None:
     """What the window shows, with few colours."""
     from PIL import Image
 
-    page.wait_for_load_state("networkidle")
+    page.wait_for_load_state("load")
+    page.wait_for_selector("body:not(.busy)")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "shot.png"
         page.screenshot(path=str(place))

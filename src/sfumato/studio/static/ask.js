@@ -51,7 +51,9 @@ if (asking) {
       `${one.name}, each interval with ${share(one.confidence)} confidence`)); };
 
   function sent(id, address, body, draw) {
-    document.getElementById(id).addEventListener("submit", async (event) => {
+    const form = document.getElementById(id);
+    form.querySelector("button").disabled = false;
+    form.addEventListener("submit", async (event) => {
       event.preventDefault();
       told.replaceChildren(working());
       try {
@@ -62,11 +64,11 @@ if (asking) {
     });
   }
 
-  sent("grant", "grant", () => ({ limit: value("limit"), analyst: value("whom") }), () => []);
-  sent("ask", "ask", () => ({ sql: sql.value, epsilon: value("epsilon"), analyst: analyst.value }), (found) => found.answers.map(answered));
   try {
     const found = await api("GET", `${base}/budget`);
     accounts(found.accounts);
     columns(found);
   } catch (error) { told.replaceChildren(make("p", { class: "problem" }, error.message)); }
+  sent("grant", "grant", () => ({ limit: value("limit"), analyst: value("whom") }), () => []);
+  sent("ask", "ask", () => ({ sql: sql.value, epsilon: value("epsilon"), analyst: analyst.value }), (found) => found.answers.map(answered));
 }

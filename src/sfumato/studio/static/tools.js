@@ -6,6 +6,7 @@ const value = (id) => document.getElementById(id).value;
 function asked(id, address, body, draw) {
   const form = document.getElementById(id);
   if (!form) return;
+  form.querySelector("button").disabled = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     told.replaceChildren(working());
