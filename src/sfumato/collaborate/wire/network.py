@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from sfumato.collaborate.exchange import Exchange, Result, Seat, Talk
 from sfumato.collaborate.transcript import Meter, Transcript
@@ -18,9 +19,12 @@ from sfumato.collaborate.wire.party_cards import Address
 from sfumato.collaborate.wire.session_file import Session
 from sfumato.ground.errors import SessionError
 
+Came = TypeVar("Came")
 _NUMBER = re.compile(r"\bparty ([0-9]{1,4})\b")
 _CLOSING = 5.0
 """Seconds after which a thread that does not end is left alone."""
+_LOOK = 0.2
+"""Seconds after which a wait is looked at again."""
 
 
 class NetworkConversation:
@@ -54,7 +58,7 @@ class NetworkConversation:
     def __enter__(self) -> NetworkConversation:
         self._thread.start()
         try:
-            self._joined.result()
+            _awaited(self._joined)
             self.run(ready(self.seat, self._session.names))
         except BaseException as error:
             self._end(error)
@@ -108,7 +112,7 @@ class NetworkConversation:
         send = {peer: bytes(content) for peer, content in step.send.items()}
         work = meeting.exchange(Exchange(label=step.label, send=send, expect=dict(step.expect)))
         try:
-            came = asyncio.run_coroutine_threadsafe(work, loop).result()
+            came = _awaited(asyncio.run_coroutine_threadsafe(work, loop))
         except (CancelledError, RuntimeError):
             work.close()
             raise meeting.error or SessionError("the session is over") from None
@@ -158,3 +162,13 @@ class NetworkConversation:
             loop.call_soon_threadsafe(act, meeting)
         except RuntimeError:  # the thread has ended already
             return
+
+
+def _awaited(work: Future[Came]) -> Came:
+    """What another thread comes to. A request to stop that is made again wakes no wait, so the wait is a short one."""
+    while True:
+        try:
+            return work.result(_LOOK)
+        except TimeoutError:
+            if work.done():
+                return work.result()
