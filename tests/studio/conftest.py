@@ -124,8 +124,9 @@ def project(studio: Running, table: bytes) -> str:
     return studio.begin(table)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    """A browser for one module: as long as it is open, its event loop runs in the thread of the tests."""
     from playwright.sync_api import sync_playwright
 
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
