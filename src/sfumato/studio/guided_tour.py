@@ -40,11 +40,11 @@ HINTS = {
 """What a newcomer is told at each step."""
 
 
-def hint(project: Project, step: str) -> str | None:
+def hint(project: Project, step: str, kind: str) -> str | None:
     """The hint of a step, as long as the project is guided, nobody has read it, and the plan is of the tour's kind."""
     notes = project.notes
     unread = notes.get("guided") and step not in notes.get("read", [])
-    return HINTS.get(step) if unread and project.kind == "table" else None
+    return HINTS.get(step) if unread and kind == "table" else None
 
 
 def read(project: Project, step: str) -> None:

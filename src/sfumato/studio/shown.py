@@ -70,18 +70,15 @@ def page(request: Request, template: str, *, status: int = 200, **given: Any) ->
 
 def step(request: Request, project: Project, here: str, template: str | None = None, **given: Any) -> Response:
     """A page on the way of a project, with the plan beside it."""
+    state = plan_state(project)
     return page(
         request,
         f"{template or here}.html.j2",
         here=here,
         project=project,
-        text=project.text,
-        revision=project.revision,
-        problem=project.problem,
-        tree=project.tree,
-        kind=project.kind,
+        **state,
         runs=project.runs,
-        hint=hint(project, here),
+        hint=hint(project, here, state["kind"]),
         **given,
     )
 
