@@ -126,6 +126,26 @@ MANIFEST: Mapping[str, tuple[str, Callable[[Manifest], Any]]] = {
     "raw rows in the ledger": ("private", lambda m: m["ledger"].update(raw=RAW)),
     "raw rows in a domain": ("private", lambda m: m["domains"]["columns"]["sex"].update(raw=RAW)),
     "raw rows as effort": ("private", lambda m: m["search"].update(raw=RAW)),
+    "raw rows as a privacy key of a private bundle": ("private", lambda m: m["plan"]["privacy"].update(raw=RAW)),
+    "raw rows in a rule for new records": (
+        "keyed",
+        lambda m: m["recoding"]["columns"]["sex"]["rule"].update(above={"kind": "flat", "raw": RAW}),
+    ),
+    # what a plan cannot say
+    "a negative time for attacks": ("table", lambda m: m["plan"]["attack"].update(seconds=-5)),
+    "a negative share of suppressed rows": ("items", lambda m: m["plan"]["algorithm"].update(max_suppressed=-5)),
+    "an unknown kind of hierarchy": ("table", lambda m: m["plan"]["columns"]["sex"].update(hierarchy="secret")),
+    "an unknown metric": ("items", lambda m: m["plan"]["utility"].update(metric="beauty")),
+    # figures that rows or ledger contradict
+    "a metric that nobody can compute": ("table", lambda m: m["utility"].update(entropy=0.01)),
+    "a ledger of one entry": (
+        "private",
+        lambda m: m.update(ledger={"kind": "pure", "epsilon": "1", "what": "noisy marginals"}),
+    ),
+    "fewer groups than the rows show": ("private", lambda m: m["search"].update(groups=1)),
+    "more attributes than columns": ("private", lambda m: m["search"].update(attributes=9)),
+    "an attack reported twice": ("table", lambda m: m["attacks"].append(m["attacks"][0])),
+    "another interval of the excess": ("table", lambda m: m["attacks"][0]["risk"].update(high=0.0001)),
     # wrong types and versions
     "schema true": ("table", lambda m: m.update(schema=True)),
     "schema as a text": ("table", lambda m: m.update(schema="2")),

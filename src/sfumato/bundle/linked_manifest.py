@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.bundle.bundle_files import sha256
+from sfumato.bundle.form import Exactly, Listed, OneOf, Record, Row, Text, Whole
 from sfumato.bundle.manifest import SCHEMA, read_manifest, seal
+from sfumato.bundle.manifest_parts import COMMON, DIGEST, NAME
 from sfumato.ground.errors import BundleError
 from sfumato.group.linked_rows import Link
 from sfumato.version import __version__
@@ -17,6 +19,19 @@ LINKED = "linked"
 """What the kind of such a manifest is."""
 KNOWN = ("rows", "values")
 """What somebody may know of a person's rows in one table: all of them, or only which values there are."""
+_TABLE = Text(most=100, like=r"[\w-]+")
+_FORM = Record(
+    needed={
+        **{key: COMMON[key] for key in ("schema", "sfumato", "sha256")},
+        "kind": Exactly(LINKED),
+        "tables": Listed(of=_TABLE, most=1_000),
+        "links": Listed(of=Row((_TABLE, NAME, _TABLE, NAME)), most=1_000),
+        "known": OneOf(KNOWN),
+        "people": Whole(),
+        "suppressed": Whole(),
+        "files": Listed(of=Record(needed={"file": NAME, "sha256": DIGEST}), most=1_000_000),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,31 +71,27 @@ class LinkedManifest:
     @classmethod
     def of(cls, content: Mapping[str, Any], where: Path) -> LinkedManifest:
         """From what a file says, or a refusal."""
-        try:
-            return cls(
-                tables=tuple(map(_name, content["tables"])),
-                links=tuple(
-                    Link(table=_name(a), column=str(b), to_table=_name(c), to_column=str(d))
-                    for a, b, c, d in content["links"]
-                ),
-                known=KNOWN[KNOWN.index(content["known"])],
-                people=int(content["people"]),
-                suppressed=int(content["suppressed"]),
-                files=tuple((str(one["file"]), str(one["sha256"])) for one in content["files"]),
-            )
-        except (KeyError, TypeError, ValueError) as fault:
-            raise BundleError(f"{where}: it is not of the form that this version writes ({fault!r})") from None
+        error = _FORM.fault(content, "")
+        if error is not None:
+            raise BundleError(f"{where}: {error}")
+        if len(set(content["tables"])) < len(content["tables"]) or not content["tables"]:
+            raise BundleError(f"{where}: tables must name every table once")
+        strange = {link[end] for link in content["links"] for end in (0, 2)} - {*content["tables"]}
+        if strange:
+            raise BundleError(f"{where}: links name {min(strange)!r}, which is not one of its tables")
+        return cls(
+            tables=tuple(content["tables"]),
+            links=tuple(Link(table=a, column=b, to_table=c, to_column=d) for a, b, c, d in content["links"]),
+            known=content["known"],
+            people=content["people"],
+            suppressed=content["suppressed"],
+            files=tuple((entry["file"], entry["sha256"]) for entry in content["files"]),
+        )
 
 
 def is_table_name(text: str) -> bool:
     """Whether a text can name a table: a folder of this one, and no way out of it."""
-    return text.replace("-", "").replace("_", "").isalnum()
-
-
-def _name(text: Any) -> str:
-    if not isinstance(text, str) or not is_table_name(text):
-        raise ValueError(f"{text!r} names no table")
-    return text
+    return _TABLE.fault(text, "") is None
 
 
 def is_linked(path: Path) -> bool:

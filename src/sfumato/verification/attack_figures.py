@@ -11,7 +11,7 @@ from math import sqrt
 from typing import Any
 
 from sfumato.bundle.attack_titles import is_named
-from sfumato.verification.checks import Check
+from sfumato.verification.checks import Check, same
 
 FEWEST = 20
 """Fewer trials than this show nothing."""
@@ -36,6 +36,11 @@ def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
         bare = "the plan asks for attacks, and none is reported" if asked["run"] else "the plan asks for none"
         found = f"one is above max_risk = {limit}" if there else bare
         yield Check(what="attacks that were asked for", holds=False, detail=found)
+    titles = [str(attack["attack"]) for attack in attacks]
+    repeated = sorted(
+        {title for title in titles if titles.count(title) > 1} | {*titles} & {*manifest["attacks_not_made"]}
+    )
+    yield same("attacks that are reported twice", repeated, [])
     accepted = tuple(map(str, asked.get("accept", ())))
     wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one, accepted)]
     told = ", ".join(str(one.get("attack")) for one in attacks) or "none"
@@ -55,8 +60,10 @@ def _follows(one: Mapping[str, Any], accepted: tuple[str, ...]) -> bool:
     if one.get("beyond") and one["limit"] is not None:
         return False
     base = max(runs[1:], key=lambda run: float(run["rate"] or 0))
+    worst = one["worst"]
     return (
         _excess(one, base)
+        and (worst is None or 0 <= worst <= 1)
         and one["outcome"] == _outcome(one, base)
         and (not _broken(one) or any(is_named(str(one["attack"]), name) for name in accepted))
     )
@@ -93,9 +100,18 @@ def _wilson(rate: float, trials: int, z: float) -> tuple[float, float]:
 def _excess(one: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
     if one["target"]["rate"] is None:
         return one["risk"]["value"] is None
-    rate, without = float(one["target"]["rate"]), float(base["rate"] or 0)
-    found = max((rate - without) / (1 - without), 0.0) if without < 1 else 0.0
-    return abs(float(one["risk"]["value"]) - found) < _SLACK
+    target, risk = one["target"], one["risk"]
+    excess = {
+        "value": _over(float(target["rate"]), float(base["rate"] or 0)),
+        "low": _over(float(target["low"]), float(base["high"])),
+        "high": _over(float(target["high"]), float(base["low"])),
+    }
+    return all(abs(float(risk[key]) - value) < _SLACK for key, value in excess.items())
+
+
+def _over(rate: float, without: float) -> float:
+    """The share of what the baseline leaves open that an attack gains."""
+    return max((rate - without) / (1 - without), 0.0) if without < 1 else 0.0
 
 
 def _outcome(one: Mapping[str, Any], base: Mapping[str, Any]) -> str:

@@ -56,7 +56,9 @@ def collected_checks(
     names = [str(one["name"]) for one in spec["questions"]]
     roles = {name: role for name, role in published.schema.roles.items() if name not in names}
     yield same("columns of the questions", list(table.names)[: len(names)], names)
-    yield same("roles of the other columns", sorted({*roles.values()} - {Role.KEEP, Role.TARGET}), [])
+    planned = {name: spec["role"] for name, spec in manifest["plan"]["columns"].items() if name in roles}
+    yield same("roles of the other columns", {name: str(role) for name, role in roles.items()}, planned)
+    yield same("other roles than keep and target", sorted({*roles.values()} - {Role.KEEP, Role.TARGET}), [])
     rare = list(near_unique_remarks(manifest, table, roles))
     yield from rare
     study = [STUDY] if manifest["plan"]["collection"]["study"] else []
@@ -106,7 +108,7 @@ def _estimates(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[
     """Every figure is the one that the rows give."""
     mine = {one["question"]: one for one in found["questions"]}
     theirs = {one["question"]: one for one in stated["questions"]}
-    yield same("questions that are reconstructed", list(theirs), list(mine))
+    yield same("questions that are reconstructed", [entry["question"] for entry in stated["questions"]], list(mine))
     for name, one in mine.items():
         if name in theirs:
             apart = _apart(one, theirs[name])
@@ -119,11 +121,16 @@ def _estimates(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[
 
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Which entry of two records differs by more than rounding; rounds of an iteration are stated, not compared."""
+    """Which entry of two records differs by more than rounding."""
     for key in {**one, **other}:
-        if key != "rounds" and not _near(one.get(key), other.get(key)):
+        if not (_rounds if key == "rounds" else _near)(one.get(key), other.get(key)):
             return str(key)
     return ""
+
+
+def _rounds(one: Any, other: Any) -> bool:
+    """Whether an iteration took as many rounds; rounding on another machine may end it a little sooner or later."""
+    return isinstance(one, int) and isinstance(other, int) and abs(one - other) <= max(one, other) // 20
 
 
 def _near(one: Any, other: Any) -> bool:
@@ -149,9 +156,12 @@ def _attacks(manifest: Mapping[str, Any], made: Mapping[str, Any]) -> Iterable[C
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     keys = ("threat", "knows", "does", "note", "outcome")
     rates = all(
-        _four(one[run]["rate"], other[run]["rate"]) and one[run]["trials"] == other[run]["trials"]
+        _four(one[run]["rate"], other[run]["rate"])
+        and all(one[run][key] == other[run][key] for key in ("trials", "failed", "confidence"))
         for run in ("target", "naive")
     )
+    rates = rates and _four(one["worst"], other["worst"])
+    rates = rates and (one["limit"] or {}).get("why") == (other["limit"] or {}).get("why")
     limits = [None if each["limit"] is None else each["limit"]["value"] for each in (one, other)]
     figures = one["figures"].keys() == other["figures"].keys() and all(
         _four(one["figures"][key], other["figures"][key]) for key in one["figures"]

@@ -64,5 +64,10 @@ def _population(published: Published, classes: Classes) -> dict[str, Any]:
     inside, _ = classes.population_sizes()
     twice = len(set(lines)) < len(lines)
     empty = any(rows < 1 for _, rows in published.population)
-    fits = not twice and not empty and bool((inside >= classes.sizes).all())
+    fits = (
+        not twice
+        and not empty
+        and all(len(labels) == len(classes.quasi) for labels in lines)
+        and bool((inside >= classes.sizes).all())
+    )
     return {"holds": fits, "detail": "at least the released rows of each class" if fits else "impossible counts"}

@@ -87,5 +87,6 @@ def _attacked(manifest: Mapping[str, Any]) -> Check:
     told = [*(str(one["attack"]) for one in manifest["attacks"]), *manifest["attacks_not_made"]]
     due = [f"{ATTACKS[one['form']]} of {name}" for name, one in manifest["recoding"]["columns"].items()]
     bare = [one for one in due if not any(is_named(title, one) for title in told)]
-    detail = f"not reported: {listed(bare, most=3)}" if bare else f"{len(due)} columns"
+    bare += [title for title in told if not any(is_named(title, one) for one in due)]
+    detail = f"not reported, or of no column: {listed(bare, most=3)}" if bare else f"{len(due)} columns"
     return Check(what="an attack for every column", holds=not bare, detail=detail)

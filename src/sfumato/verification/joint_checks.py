@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import ceil, isclose
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundle.form import Either, Form, Listed, Mapped, Record, Value, Whole
+from sfumato.bundle.manifest_parts import DIGEST, NAME, NUMBER
 from sfumato.data.table import Table
 from sfumato.describe.graded_terms import read_terms, terms_json
 from sfumato.ground.errors import BundleError, listed
@@ -26,6 +29,7 @@ JOINT_ONLY = (
 """The warning of every joint result."""
 Document = Mapping[str, Any]
 Looked = Iterable[Check]
+_SIDES = ("antecedent", "consequent")
 MOST_RULE_SETS = 20_000
 """Rules of more sets than this are not recomputed."""
 
@@ -44,11 +48,20 @@ def joint_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str,
     except (ValueError, RecursionError) as fault:
         yield Check(what="document", holds=False, detail=f"it is not acceptable JSON: {fault}")
         return
-    check = RESULTS.get(session["protocol"])
-    if check is None:
-        yield Remark(what="result", detail=f"this version does not recompute results of {session['protocol']!r}")
+    result = RESULTS.get(session["protocol"])
+    if result is None:
+        yield Check(what="result", holds=False, detail=f"{session['protocol']!r} has no document that is known here")
         return
-    yield from check(document, session["parameters"], text)
+    form, check = result
+    error = form.fault(document, "") or (None if written(document) == text.rstrip("\n") + "\n" else "not as written")
+    yield Check(what="form of the document", holds=error is None, detail=error or "as the protocol gives it")
+    if error is None:
+        yield from check(document, session["parameters"], text)
+
+
+def written(document: Document) -> str:
+    """The document as every party writes it: equal results are equal bytes."""
+    return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def _counts(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
@@ -64,6 +77,7 @@ def _bayes(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
     """Counts by value and class add up to those by class."""
     classes = asked["columns"][asked["target"]]
     yield same("classes", document["classes"], classes)
+    yield same("class column", document["target"], asked["target"])
     yield same(
         "columns", sorted(document["columns"]), sorted(name for name in asked["columns"] if name != asked["target"])
     )
@@ -104,6 +118,7 @@ def _means(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
     )
     yield Check(what="centres", holds=inside, detail="within the declared ranges" if inside else "outside the ranges")
     yield _whole("records of clusters", [row[-1] for row in rows])
+    yield same("squared distances are not negative", document["squared distances"] >= 0, True)
 
 
 def _rules(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
@@ -111,6 +126,8 @@ def _rules(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
     supports = {frozenset(one["items"]): one["rows"] for one in document["sets"]}
     whole, least = document["rows"], _least(asked.get("min_support", 0.01), document["rows"])
     yield same("each set once", len(supports), len(document["sets"]))
+    lists = [s["items"] for s in document["sets"]] + [r[end] for r in document["rules"] for end in _SIDES]
+    yield same("items that are listed twice", sorted({*chain(*(x for x in lists if len({*x}) < len(x)))}), [])
     yield same("least rows of a frequent set", document["least rows"], least)
     yield _whole("rows of sets", list(supports.values()))
     few = [sorted(one) for one, rows in supports.items() if not least <= rows <= whole]
@@ -166,14 +183,47 @@ def _whole(what: str, numbers: Iterable[Any]) -> Check:
     return Check(what=what, holds=not wrong, detail=f"no counts: {listed(wrong)}" if wrong else "whole numbers")
 
 
-RESULTS: Mapping[str, Callable[[Document, Mapping[str, Any], str], Looked]] = {
-    "counts": _counts,
-    "naive-bayes": _bayes,
-    "tree": _tree,
-    "k-means": _means,
-    "rules": _rules,
-    "vertical-naive-bayes": _bayes,
-    "vertical-rules": _rules,
-    "graded": _graded,
+_CELL = Either((NAME, NUMBER))
+_BAYES_FORM = Record(
+    needed={
+        "classes": Listed(of=NAME),
+        "records": Listed(of=Whole()),
+        "columns": Mapped(of=Mapped(of=Listed(of=Whole()))),
+        "target": NAME,
+    }
+)
+_ITEMS = Listed(of=NAME)
+_RULES_FORM = Record(
+    needed={
+        "rows": Whole(),
+        "least rows": Whole(),
+        "min_confidence": NUMBER,
+        "sets": Listed(of=Record(needed={"items": _ITEMS, "rows": Whole()})),
+        "rules": Listed(
+            of=Record(
+                needed={
+                    "antecedent": _ITEMS,
+                    "consequent": _ITEMS,
+                    "rows": Whole(),
+                    **dict.fromkeys(("support", "confidence", "lift"), NUMBER),
+                }
+            )
+        ),
+    }
+)
+_TABLE_FORM = Record(needed={"columns": Listed(of=NAME), "rows": Listed(of=Listed(of=_CELL))})
+_CLUSTERS_FORM = Record(
+    needed={"columns": Listed(of=NAME), "clusters": Listed(of=Listed(of=NUMBER)), "squared distances": NUMBER}
+)
+_GRADED_FORM = Record(needed={"columns": Mapped(of=Value()), "agreement": DIGEST})
+RESULTS: Mapping[str, tuple[Form, Callable[[Document, Mapping[str, Any], str], Looked]]] = {
+    "counts": (_TABLE_FORM, _counts),
+    "naive-bayes": (_BAYES_FORM, _bayes),
+    "tree": (Mapped(of=Value(200)), _tree),  # `stated_tree` reads it strictly
+    "k-means": (_CLUSTERS_FORM, _means),
+    "rules": (_RULES_FORM, _rules),
+    "vertical-naive-bayes": (_BAYES_FORM, _bayes),
+    "vertical-rules": (_RULES_FORM, _rules),
+    "graded": (_GRADED_FORM, _graded),
 }
-"""How the result of each protocol is looked at."""
+"""The form of the result of each protocol, and how it is checked."""

@@ -20,6 +20,7 @@ from sfumato.describe.distributions import read_distribution
 from sfumato.describe.domains import DECLARING
 from sfumato.describe.hierarchy import TOP
 from sfumato.describe.spans import Interval, read_interval
+from sfumato.describe.value_sets import read_set
 
 FORMS = ("levels", "nodes", "intervals", "boxes", "means", "distributions")
 """How labels are made; the first where nothing is said."""
@@ -68,8 +69,11 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
         wrong += _beyond(words, float(total), leaf)
         kind = stated.get("rule", {}).get("type")
         wrong += ["continuous"] * (kind is not None and bool(stated["continuous"]) != (kind != "integer"))
-    if stated.get("form") == "distributions":
-        wrong += [f"size {sizes[label]:g} of {label}" for label in words if not _as_many(label, sizes.get(label), leaf)]
+    if stated.get("form") == "distributions" and not leaf:
+        wrong += [f"size {sizes[label]:g} of {label}" for label in words if not _as_wide(label, sizes.get(label))]
+    if leaf:
+        boxes = stated.get("form") in ("boxes", "distributions")
+        wrong += _miscounted({x: sizes[x] for x in words if boxes and x in sizes}, int(total), missing)
     values = stated.get("rule", {}).get("values")
     if values is not None:
         wrong += ["continuous"] * bool(stated["continuous"]) + ["total"] * (total != len(values))
@@ -82,13 +86,65 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
     return wrong
 
 
-def _as_many(label: str, size: float | None, leaf: float) -> bool:
-    """Whether a distribution is no larger than its values are many, or than their range where they are not counted."""
+def words_without_values(stated: Mapping[str, Any], missing: Sequence[str]) -> list[str]:
+    """The labels whose size only the publisher's hierarchy shows: words that no rule gives values for."""
+    if "sizes" not in stated or stated.get("rule", {}).get("values"):
+        return []
+    leaf = 0.0 if stated.get("continuous") else 1.0
+    words = [label for label in stated["sizes"] if label not in (TOP, *missing) and stated["labels"].get(label) != 0]
+    words = [label for label in words if _width(label, leaf) is None and _listed(label, missing) is None]
+    return [label for label in words if stated["sizes"][label] != stated.get("total")]
+
+
+def _miscounted(sizes: Mapping[str, float], total: int, missing: Sequence[str]) -> list[str]:
+    """Labels that list whole numbers or values, and whose size is another number of them.
+
+    Values outside the declared limits do not count. The limits are not published, so one pair of limits must explain
+    all sizes together.
+    """
+    values = {label: found for label in sizes if (found := _listed(label, missing)) is not None}
+    wrong = [label for label, found in values.items() if sizes[label] != len(found)]
+    if not wrong:
+        return []
+    numbers = {label: found for label, found in values.items() if isinstance(found, range) or _whole(found)}
+    if len(numbers) == len(values):
+        seen = {int(number) for found in numbers.values() for number in _ends(found)}
+        lows = {low for number in seen for low in (number, number - total + 1)}
+        if any(all(_inside(found, low, total) == sizes[x] for x, found in numbers.items()) for low in lows):
+            return []
+    return [f"size {sizes[label]:g} of {label}" for label in wrong]
+
+
+def _listed(label: str, missing: Sequence[str]) -> range | list[str] | None:
+    """The values that a box or a distribution covers; None where the label does not list them."""
+    if found := _BOX.fullmatch(label):
+        ends = found.groups()
+        return range(int(ends[0]), int(ends[1]) + 1) if all(is_readable(end, "integer") for end in ends) else None
+    if (counts := read_distribution(label)) is not None:
+        return [value for value in counts if value not in missing]
+    return read_set(label)
+
+
+def _whole(values: Sequence[str]) -> bool:
+    return all(is_readable(value, "integer") for value in values)
+
+
+def _ends(values: range | Sequence[str]) -> Iterable[int]:
+    return (values[0], values[-1]) if isinstance(values, range) else map(int, values)
+
+
+def _inside(values: range | Sequence[str], low: int, total: int) -> int:
+    """How many of some whole numbers lie within limits."""
+    if isinstance(values, range):
+        return max(min(values.stop, low + total) - max(values.start, low), 0)
+    return sum(low <= int(value) < low + total for value in values)
+
+
+def _as_wide(label: str, size: float | None) -> bool:
+    """Whether the size of a distribution of measurements is at most their range."""
     counts = read_distribution(label)
     if counts is None or size is None:
         return True
-    if leaf:
-        return leaf <= size <= len(counts)
     numbers = [float(value) for value in counts if is_readable(value, "real")]
     return len(numbers) == len(counts) and size <= (max(numbers) - min(numbers)) * (1 + 1e-9)
 

@@ -7,16 +7,19 @@ judged again there: its rows are grouped by the joint class of their person, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from sfumato.bundle.bundle_files import SIGNATURE
 from sfumato.bundle.claims import Claim
 from sfumato.bundle.linked_manifest import LinkedManifest
 from sfumato.bundle.manifest import load, read_manifest, seal_holds
 from sfumato.bundle.published import Published
+from sfumato.bundle.signatures import Card, Signature, checked_signature
 from sfumato.bundle.staging import MANIFEST, sha256
 from sfumato.data.table import Kind, Table
 from sfumato.describe.roles import Role
@@ -28,6 +31,7 @@ from sfumato.group.linked_rows import Codes, Link, from_leaves, joint_classes, p
 from sfumato.models.verdict import Model
 from sfumato.verification.checks import Check, Verification, same, shown
 from sfumato.verification.judging import claim
+from sfumato.verification.provenance import LINKED_STATED
 from sfumato.verification.verifying import DATA, tables_of
 
 Build = Callable[[str, Mapping[str, Any]], Model]
@@ -36,20 +40,42 @@ JOINED = "joint class of the person"
 PERSON = "person"
 
 
-def verify_linked(folder: Path, verify: Callable[[Path], Verification], model: Build) -> Verification:
+def verify_linked(
+    folder: Path, verify: Callable[[Path], Verification], model: Build, card: Card | None
+) -> Verification:
     """Verify every bundle with ``verify``, then what is stated about all of them together."""
     content = read_manifest(folder / MANIFEST)
     stated = LinkedManifest.of(content, folder / MANIFEST)
-    checks = [same("seal of the manifest", seal_holds(content), True), *_files(folder, stated)]
-    found = [verify(_bundle(folder, name)) for name in stated.tables]
-    checks += [one.as_check(f"bundle {one.folder}") for one in found]
+    bundles = [verify(_bundle(folder, name)) for name in stated.tables]
+    signature = _signature(checked_signature(folder, card), bundles)
+    checks = [same("seal of the manifest", seal_holds(content), True)]
+    if signature.checked:
+        checks.append(Check(what="signature", holds=signature.holds, detail=signature.told))
+    checks += [*_files(folder, stated), *(bundle.as_check(f"bundle {bundle.folder}") for bundle in bundles)]
     if all(check.holds for check in checks):
         checks += _linked(folder, stated, model)
-    remarks = [remark for one in found for remark in one.placed_remarks]
     return Verification(
-        folder=folder.name, checks=tuple(checks), remarks=tuple(remarks), claimed=all(one.claimed for one in found),
-        stated=tuple(origin for one in found for origin in one.stated), signature=found[0].signature,
-    )  # fmt: skip
+        folder=folder.name,
+        checks=tuple(checks),
+        remarks=tuple(remark for bundle in bundles for remark in bundle.placed_remarks),
+        claimed=all(bundle.claimed for bundle in bundles),
+        stated=(*LINKED_STATED, *(origin for bundle in bundles for origin in bundle.stated)),
+        signature=signature,
+    )
+
+
+def _signature(top: Signature, bundles: Sequence[Verification]) -> Signature:
+    """The signature of the top manifest, with those of the tables: one key must have signed all of them or none.
+
+    The top manifest has the digest of every file, so its signature alone covers the tables. A table that somebody
+    else signed, or that is signed under an unsigned top, comes from another release.
+    """
+    tables = "; ".join(f"{bundle.folder}: {bundle.signature.told}" for bundle in bundles)
+    text = f"{top.told}. Tables: {tables}"
+    if {bundle.signature.key for bundle in bundles} == {top.key} and all(b.signature.holds for b in bundles):
+        return replace(top, told=text)
+    text = f"the tables and the manifest that links them are not signed by the same key. {text}"
+    return replace(top, told=text, holds=False, checked=True, vouched=False)
 
 
 def _bundle(folder: Path, name: str) -> Path:
@@ -61,8 +87,10 @@ def _bundle(folder: Path, name: str) -> Path:
 
 def _files(folder: Path, stated: LinkedManifest) -> Iterable[Check]:
     """Every file has its digest, and no other file is there."""
-    here = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {MANIFEST}
+    entries = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    here = {path.relative_to(folder).as_posix() for path in entries} - {MANIFEST, SIGNATURE}
     yield same("files that do not belong here", sorted(here - {name for name, _ in stated.files}), [])
+    yield same("each file is listed once", len({name for name, _ in stated.files}), len(stated.files))
     changed = [name for name, digest in stated.files if name not in here or sha256(folder / name) != digest]
     yield same("files that changed since they were sealed", changed, [])
 

@@ -22,6 +22,7 @@ from sfumato.verification.consistency import algorithm_fits
 from sfumato.verification.discovery_checks import domains_known, split
 from sfumato.verification.label_meaning import rule_faults
 from sfumato.verification.losses import misruled
+from sfumato.verification.mechanism_checks import mechanism_faults, overlapping
 from sfumato.verification.noise_law import noise_fits
 from sfumato.verification.released_file import formulas_escaped
 from sfumato.verification.verifying import DATA, same_columns, shape
@@ -41,6 +42,7 @@ _FOR_GAUSSIAN = "rho of the counts"
 _SCALE = "scale of the noise of a count"
 _PUBLISHED = ("quasi", "target")
 _ROLES = {*_PUBLISHED, COUNT}
+_PRIVACY = {"epsilon", "delta", "rho", "domains", "discovery"}
 
 
 def private_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Iterable[Check]:
@@ -58,10 +60,16 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     asked = Promise.of(plan["privacy"])
     event = from_json(manifest["ledger"])
     rows = from_json(split(manifest["ledger"])[1])
-    spent = asked.kept_by(event) and _grouped(rows, rows_of_one(plan["input"]))
+    spent = (
+        asked.kept_by(event)
+        and asked.spent_by(event) == asked.amount(delta_of(event))
+        and _grouped(rows, rows_of_one(plan["input"]))
+    )
     detail = f"{asked.spent_by(event)} of {asked.amount(delta_of(event))}"
     yield check(what="the ledger adds up to what is promised", holds=spent, detail=detail)
     yield _claims(manifest, asked, check)
+    strange = sorted(plan["privacy"].keys() - _PRIVACY)
+    yield check(what="keys of [privacy]", holds=not strange, detail=", ".join(strange) or "those of a promise")
     seeded = "seed" in plan["algorithm"] or "seed" in manifest
     yield check(what="no seed is published", holds=not seeded, detail="seed" if seeded else "none")
     observed = plan["privacy"].get("domains") == "observed"
@@ -75,8 +83,12 @@ def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]
     yield check(what="types of the columns", holds=not odd, detail=", ".join(odd) or "labels and counts")
     yield algorithm_fits(manifest, check)
     yield _searched(manifest, check)
+    quasi = [name for name, role in roles.items() if role == "quasi"]
+    faults = mechanism_faults(manifest, split(manifest["ledger"])[1], table.frame.select(quasi).n_unique())
+    yield check(what="account of the mechanism", holds=not faults, detail="; ".join(faults[:3]) or "fits its ledger")
     yield noise_fits(manifest, list(_parts(manifest["ledger"])), check)
     yield from _planned(manifest, roles, check)
+    yield _output(manifest, check)
     yield from _labels(manifest, table, roles, check)
     counts = counts_of(manifest)
     if counts is not None:
@@ -161,6 +173,26 @@ def _planned(manifest: Mapping[str, Any], roles: Mapping[str, str], check: Calla
         yield from domains_known(manifest, check)
 
 
+def _output(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
+    """Rows are counted where the plan asks for counts, deviations are of labels, and the target's values differ."""
+    asked = manifest["plan"]["algorithm"].get("output", "records")
+    wrong = ["output"] * (asked != ("records" if counts_of(manifest) is None else "counts"))
+    for name, stated in manifest["recoding"]["columns"].items():
+        wrong += [f"deviations of {name}"] * _negative(stated.get("deviations", {}))
+    target = manifest["domains"].get("target")
+    if target is not None:
+        planned = [name for name, spec in manifest["plan"]["columns"].items() if spec["role"] == "target"]
+        wrong += ["class column"] * (planned != [target["name"]])
+        wrong += ["classes"] * (len(set(target["values"])) < len(target["values"]))
+        wrong += ["deviations of classes"] * _negative(manifest["recoding"].get("classes", {}))
+    detail = f"not as planned: {', '.join(wrong)}" if wrong else asked
+    return check(what="form of the rows", holds=not wrong, detail=detail)
+
+
+def _negative(deviations: Mapping[str, Any]) -> bool:
+    return any(not value >= 0 for value in deviations.values())
+
+
 def _counts(counts: pl.Series, check: Callable[..., Any]) -> Any:
     """Every count is a whole number that is not negative."""
     cells = counts.cast(pl.String).fill_null("nothing")
@@ -187,6 +219,7 @@ def _labels(
             beyond = sorted(label for label in found if label not in stated["labels"])
             beyond += [label for label in stated["labels"] if not known(label)] + misruled(stated)
             beyond += _misread(stated, domains["columns"][name])
+            beyond += overlapping(stated["labels"], domains["columns"][name])
             beyond += [label for label in stated.get("deviations", {}) if label not in stated["labels"]]
             beyond += [str(x) for x in stated.get("rule", {}).get("values", {}).values() if x not in stated["labels"]]
         beyond += ["no label"] * bool(cells.null_count())
@@ -245,7 +278,9 @@ def allowed(domain: Mapping[str, Any]) -> Callable[[str], bool]:
 
 
 def _refuse_no_tree(nodes: Sequence[tuple[str, int]]) -> None:
-    """Refuse nodes that are no tree under ``*``, each after the one above it."""
+    """Refuse nodes that are no tree under ``*``, each once and after the one above it."""
+    if len(set(map(tuple, nodes))) < len(nodes):
+        raise ValueError("a node that is listed twice")
     below = [0 <= above < place for place, (_, above) in enumerate(nodes)][1:]
     if not nodes or list(nodes[0]) != [TOP, -1] or not all(below):
         raise ValueError("nodes that are no tree")

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from sfumato.verification.checks import Check
+from sfumato.verification.label_meaning import words_without_values
 
 How = Literal["recomputed", "declared", "stated"]
 """Computed again from the bytes; said by the publisher about the world; or stated, and not to be computed again."""
@@ -141,6 +142,11 @@ _JOINT = (
     *_of("declared", "what the parties agreed on", "session/protocol", "session/version", "session/frames"),
     *_of("stated", "which run it was, and what this party sent and received in it", "session/*"),
 )
+LINKED_STATED = (
+    *_of("stated", "how many people were removed from every table", "suppressed"),
+    *_of("stated", "what the publisher assumes that an attacker knows about a person's rows", "known"),
+)
+"""What the manifest of linked tables states and no table shows."""
 _MEETINGS = Origin(
     path="claims/*/holds",
     how="stated",
@@ -208,6 +214,15 @@ def _several(content: Any) -> bool:
     return isinstance(content, list | tuple)
 
 
+def _sized_by_word(manifest: Mapping[str, Any]) -> list[str]:
+    """The columns with labels whose size cannot be checked; losses are recomputed from the sizes as stated."""
+    if manifest["kind"] != "table":
+        return []
+    missing = manifest["data"]["missing"] or ("",)
+    columns = manifest["recoding"]["columns"].items()
+    return [name for name, stated in columns if words_without_values(stated, missing)]
+
+
 def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tuple[Origin, ...]:
     """What a manifest states that a verifier cannot compute again, each kind of figure once."""
     kind = str(manifest["kind"])
@@ -217,6 +232,11 @@ def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tupl
         one = origin_of(path, kind, done)
         if one.how == "stated" and value not in ([], {}, None):
             found.setdefault((one.path, one.why), one)
+    for name in _sized_by_word(manifest):
+        found["sizes", name] = Origin(
+            path=f"recoding/columns/{name}/sizes", how="stated",
+            why="what a word covers is in the publisher's hierarchy, which the bundle does not contain",
+        )  # fmt: skip
     for number, claim in enumerate(manifest.get("claims", ())):
         if claim["parameters"].get("guards", {}) is None:
             found["holds", str(number)] = _KEPT_WISHES

@@ -36,6 +36,7 @@ UNKNOWN = "?"
 """What stands behind an item of which a release does not tell whether the record has it."""
 UNKNOWNS = "hide-unknowns"
 """The algorithm that shows items as unknown."""
+_THRESHOLDS = ("min_support", "min_confidence", "margin")
 UNOPENED = "hidden rules"
 """What a remark is about where nobody opened the commitments."""
 
@@ -101,7 +102,8 @@ def _hiding(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """Thresholds are the plan's, and every commitment stands there once, in an order that tells nothing."""
     stated, asked = manifest["hiding"], manifest["plan"]["privacy"].get(KEY, {})
     yield same("models that the plan asks for", sorted(manifest["plan"]["privacy"]), [KEY])
-    for name in ("min_support", "min_confidence", "margin"):
+    yield same("unknown keys of the hidden rules", sorted(asked.keys() - {*_THRESHOLDS, "longest"}), [])
+    for name in _THRESHOLDS:
         yield same(f"{name} of the hidden rules", stated[name], float(asked.get(name, 0.0)))
     listed = list(stated["commitments"])
     fits = bool(listed) and listed == sorted(set(listed))

@@ -12,6 +12,8 @@ from itertools import combinations
 from math import isfinite
 from typing import Any
 
+from sfumato.bundle.form import Either, Flag, Form, Listed, Mapped, OneOf, Record, Row, Whole
+from sfumato.bundle.manifest_parts import NAME, NUMBER
 from sfumato.ground.errors import BundleError
 from sfumato.ground.strict_json import read_json
 
@@ -70,6 +72,33 @@ class StatedTree:
         return sum(one.size for one in self.leaves)
 
 
+_VALUES = Either((Listed(of=NAME), Listed(of=Row((NUMBER, NUMBER)))))
+_LEAF = {"class": NAME, "hit": NUMBER, "miss": NUMBER, "counts": Listed(of=NUMBER)}
+_HEAD: Mapping[str, Form] = {
+    "document": OneOf(tuple(KINDS)),
+    "schema": Whole(),
+    "target": Record(needed={"name": NAME, "values": Listed(of=NAME)}),
+    "attributes": Listed(
+        of=Record(
+            needed={"name": NAME},
+            optional={"declared": Flag(), "values": Listed(of=NAME), "low": NUMBER, "high": NUMBER, "grid": NUMBER},
+        )
+    ),
+}
+_FORMS = {
+    "tree": Record(
+        needed={
+            **_HEAD,
+            "nodes": Listed(
+                of=Record(needed={}, optional={"parent": Whole(), "edge": _VALUES, "split": NAME, **_LEAF})
+            ),
+        }
+    ),
+    "rules": Record(needed={**_HEAD, "rules": Listed(of=Record(needed={"if": Mapped(of=_VALUES)}, optional=_LEAF))}),
+}
+"""What a document may hold, and nothing else."""
+
+
 def stated_tree(text: str) -> StatedTree:
     """The document in a text; whatever is no tree and no set of rules is refused."""
     try:
@@ -79,6 +108,8 @@ def stated_tree(text: str) -> StatedTree:
     if not isinstance(found, dict) or found.get("document") not in KINDS or found.get("schema") != 1:
         raise BundleError("it is no document of a tree or of rules, schema 1")
     form = KINDS[found["document"]]
+    error = _FORMS[form].fault(found, "")
+    _must(error is None, f"its form is another one: {error}")
     whole, declared = {}, {}
     for one in found["attributes"]:
         _must(one["name"] not in whole, f"attribute {one['name']!r} stands there twice")
@@ -109,6 +140,7 @@ def _domain(one: Mapping[str, Any]) -> Part:
         _must(len(values) == len(one["values"]) > 0, f"the values of {one['name']!r} must be different, at least one")
         return values
     low, high = float(one["low"]), float(one["high"])
+    _must(one.get("grid", 1) > 0, f"the grid of {one['name']!r} must be above 0")
     _must(isfinite(low) and isfinite(high) and low < high, f"the range of {one['name']!r} is none")
     return ((low, high),)
 

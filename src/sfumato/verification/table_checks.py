@@ -174,6 +174,8 @@ def _utility(manifest: Mapping[str, Any], classes: Classes, known: Known) -> Ite
     found = losses(manifest, classes, known, names)
     absent = [name for name in found if name not in manifest["utility"]]
     yield same("metrics that are not stated", absent, [])
+    unfounded = [name for name in manifest["utility"] if name not in found]
+    yield same("metrics that the rows cannot show", unfounded, [])
     beyond = [name for name, value in manifest["utility"].items() if not within_range(known.metric(name), value)]
     yield same("metrics beyond their range", beyond, [])
     yield from attacks_fit(manifest)

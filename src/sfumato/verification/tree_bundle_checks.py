@@ -36,6 +36,7 @@ NOT_COVERED = "what it finds would be read off the private records, which no eps
 """Why the bundle of a tree with noisy counts shows no attack."""
 INFERENCE, TOLD = "tree-inference", "share of records that leaves tell rightly"
 _ATTRIBUTES, _CLASS = "quasi", "target"
+_DIVERSITY = {"kind", "c", "l", "basis"}
 
 
 def observed_mark(names: Sequence[str]) -> str:
@@ -101,7 +102,10 @@ def _as_planned(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Ite
 
 def _claims(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterable[Check]:
     """What the plan asks for is claimed of every leaf, and is so; claims about all trees together are stated."""
-    due = [*due_claims(manifest["plan"]["privacy"], list(every_leaf(trees)))]
+    privacy = manifest["plan"]["privacy"]
+    strange = (privacy.keys() - {"k_anonymity", "l_diversity"}) | (privacy.get("l_diversity", {}).keys() - _DIVERSITY)
+    yield same("unknown keys of [privacy]", sorted(strange), [])
+    due = [*due_claims(privacy, list(every_leaf(trees)))]
     mine = [one for one in manifest["claims"] if TOGETHER not in one["parameters"]]
     yield same("claims", [_name(one) for one in mine], [_name(one) for one in due])
     for said, one in zip(mine, due, strict=False):
@@ -131,6 +135,8 @@ def due_claims(privacy: Mapping[str, Any], leaves: Sequence[StatedLeaf]) -> Iter
         k = privacy["k_anonymity"]
         yield _claim("tree-k-anonymity", {"k": k}, [one.size for one in leaves], k, "at least")
     asked = privacy.get("l_diversity")
+    if asked is not None and asked["kind"] not in ("recursive", "simple"):
+        raise BundleError(f"privacy.l_diversity.kind is {asked['kind']!r}; trees have recursive and simple")
     if asked is not None and asked["kind"] == "simple":
         l = asked["l"]
         shares = [one.hit / one.size if one.size else inf for one in leaves]

@@ -44,7 +44,7 @@ def verify(
     if is_linked(Path(folder) / MANIFEST):
         from sfumato.verification.linked_checks import verify_linked
 
-        return verify_linked(Path(folder), lambda bundle: _verified(bundle, _page, card), catalog().model)
+        return verify_linked(Path(folder), lambda bundle: _verified(bundle, _page, card), catalog().model, card)
     found = _verified(Path(folder), _page, card)
     return found if rules is None else _opened(Path(folder), found, Path(rules))
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
 from sfumato.bundle.attack_titles import is_named
-from sfumato.ground.errors import listed
+from sfumato.ground.errors import PlanError, SfumatoError, listed
 from sfumato.verification.checks import Check
-from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.catalog.options import COMMON, option_names
+from sfumato.workflow.catalog.lookup import catalog, named
+from sfumato.workflow.catalog.options import COMMON, configured, option_names
+from sfumato.workflow.catalog.parts import AlgorithmPart
 from sfumato.workflow.kinds import kind_stated
+from sfumato.workflow.plan.attack_plan import AttackPlan
+from sfumato.workflow.plan.builders import HIERARCHIES, builder
+from sfumato.workflow.plan.plan_table import Keys
+from sfumato.workflow.plan.sections import AlgorithmPlan
 
 _BESIDE = ("sensitive", "target", "keep")
 _TRIALS = 20
@@ -28,7 +35,49 @@ def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     fits = part is not None and part.solves == kind.solves
     told = f"unknown: {listed(strange)}" if strange else "known" if fits else f"{used!r} makes no such release"
     yield Check(what="options of the algorithm", holds=fits and not strange, detail=told)
+    if part is not None and not strange:
+        yield _values(manifest, part, kind.options)
     yield from _attacks(manifest)
+
+
+def _values(manifest: Mapping[str, Any], part: AlgorithmPart, extra: Sequence[str]) -> Check:
+    """Every value of the plan is one that a plan can have: the records that read plans read it again."""
+    what, plan = "values of the plan", manifest["plan"]
+    try:
+        options = AlgorithmPlan.of(Keys.of(plan["algorithm"], "algorithm")).options
+        _refuse_options(part, {key: value for key, value in options.items() if key not in extra}, manifest)
+        attack = {key: value for key, value in plan["attack"].items() if key != "earlier" and value is not None}
+        AttackPlan.of(Keys.of(attack, "attack"))
+        named(plan["utility"]["metric"], catalog().metrics, "metric")
+        for name, column in plan["columns"].items():
+            for key in ("hierarchy", "time_hierarchy"):
+                if column.get(key, "flat") not in HIERARCHIES:
+                    raise PlanError(f"columns.{name}.{key}: {column[key]!r} is no kind of hierarchy")
+        for name, above in _rules_above(manifest):
+            builder(above, f"recoding.columns.{name}.rule.above", Path())
+    except SfumatoError as error:
+        return Check(what=what, holds=False, detail=str(error))
+    return Check(what=what, holds=True, detail="a plan can have them")
+
+
+def _refuse_options(part: AlgorithmPart, options: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """Refuse options that the algorithm cannot have; what a plan states elsewhere (its budget) or hides is made up."""
+    if not isinstance(part.found, type):
+        return
+    promised = {key: manifest["plan"]["privacy"].get(key) for key in ("epsilon", "rho")}
+    needed = {one.name for one in fields(part.found) if one.default is MISSING and one.default_factory is MISSING}
+    if needed - options.keys() - promised.keys():
+        return  # the secret of a graded release, and the like: the rest cannot be tried without it
+    fixed = {key: value for key, value in promised.items() if key in option_names(part)}
+    configured(part, options, fixed=fixed)
+
+
+def _rules_above(manifest: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """The hierarchies by which new records are recoded, by column."""
+    columns = manifest["recoding"].get("columns")
+    for name, stated in columns.items() if isinstance(columns, dict) else ():
+        if isinstance(stated, dict) and "above" in stated.get("rule", {}):
+            yield name, stated["rule"]["above"]
 
 
 def _attacks(manifest: Mapping[str, Any]) -> Iterable[Check]:

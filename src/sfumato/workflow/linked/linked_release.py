@@ -12,7 +12,7 @@ import polars as pl
 
 from sfumato.bundle.linked_manifest import LinkedManifest
 from sfumato.bundle.manifest import dump
-from sfumato.bundle.signatures import Signer
+from sfumato.bundle.signatures import Signer, sign
 from sfumato.bundle.staging import MANIFEST, staged
 from sfumato.data.table import Kind, Table
 from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible, PlanError
@@ -61,6 +61,8 @@ class LinkedRelease:
             for name, made in self.tables.items():
                 made.write(inner / name, signer=signer, work=work)
             (inner / MANIFEST).write_text(dump(self._manifest().sealed(inner)), encoding="utf-8")
+            if signer is not None:
+                sign(inner, signer)
             found = verify(inner, signer=None if signer is None else signer.card)
             if (wrong := found.wrong) is not None:
                 raise ClaimRefuted(f"the tables were not written: {wrong.what} does not hold ({wrong.detail})")

@@ -151,6 +151,8 @@ _KINDS = {
     "common": _common,
     "flat": _flat,
 }
+HIERARCHIES = (*_KINDS, "file", "tree", "bundled")
+"""What the public form of a plan calls the hierarchy of a column."""
 
 
 def builder_tree(made: Any) -> dict[str, Any]:

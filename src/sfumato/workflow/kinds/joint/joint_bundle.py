@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,18 +18,13 @@ from sfumato.ground.strict_json import read_json
 from sfumato.ground.work import Work
 from sfumato.report.joint.joint_page import JointFacts, render
 from sfumato.verification.checks import Check, Remark, Verification
-from sfumato.verification.joint_checks import JOINT_ONLY, joint_checks
+from sfumato.verification.joint_checks import JOINT_ONLY, joint_checks, written
 from sfumato.version import __version__
 from sfumato.workflow.bundling import versions, write_manifest, write_report
 from sfumato.workflow.checking import verify_written
 from sfumato.workflow.kinds.joint.session_checks import session_checks
 
 DATA = "data.json"
-
-
-def written(document: Mapping[str, Any]) -> str:
-    """The document as every party writes it: equal results are equal bytes."""
-    return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def write_joint(
