@@ -19,7 +19,7 @@ from sfumato.collaborate.transcript import Transcript
 from sfumato.collaborate.wire.network import NetworkConversation
 from sfumato.data.frames import from_frame
 from sfumato.ground.errors import DataError, ParameterError, SessionError
-from sfumato.workflow.kinds.joint.joint_bundle import written
+from sfumato.verification.joint_checks import written
 from sfumato.workflow.party_session import asked_by, run_party, same_result, take
 from tests.collaborate.parties import BOUND, at_once, free_ports
 from tests.fuzz.commands import run

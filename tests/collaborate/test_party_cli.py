@@ -17,7 +17,7 @@ from sfumato.collaborate.primitives.pairwise_masks import agree_keys
 from sfumato.collaborate.primitives.secure_sum import secure_sum
 from sfumato.collaborate.wire.network import NetworkConversation
 from sfumato.ground.errors import SessionError
-from sfumato.workflow.kinds.joint.joint_bundle import written
+from sfumato.verification.joint_checks import written
 from sfumato.workflow.loading import read_file
 from sfumato.workflow.party_session import asked_by, same_result
 from tests.collaborate.parties import BOUND, at_once, free_ports

@@ -13,7 +13,7 @@ import pytest
 from sfumato.bundle.graded_secret import GradedSecret
 from sfumato.bundle.secret_files import write_secret
 from sfumato.collaborate.wire.network import NetworkConversation
-from sfumato.workflow.kinds.joint.joint_bundle import written
+from sfumato.verification.joint_checks import written
 from sfumato.workflow.loading import read_file
 from sfumato.workflow.party_session import asked_by, same_result
 from tests.collaborate.parties import BOUND, at_once, free_ports

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sfumato.collaborate.wire.network import NetworkConversation
-from sfumato.workflow.kinds.joint.joint_bundle import written
+from sfumato.verification.joint_checks import written
 from sfumato.workflow.loading import read_file
 from sfumato.workflow.party_session import asked_by, same_result
 from tests.collaborate.parties import BOUND, at_once, free_ports

@@ -15,8 +15,9 @@ from sfumato.collaborate.joint_protocols import PLACES, joint_protocol
 from sfumato.collaborate.wire.framing import WIRE_VERSION
 from sfumato.collaborate.wire.session_terms import digest_of, terms_of
 from sfumato.ground.errors import BundleError, ClaimRefuted, SessionError
+from sfumato.verification.joint_checks import written
 from sfumato.version import __version__
-from sfumato.workflow.kinds.joint.joint_bundle import write_joint, written
+from sfumato.workflow.kinds.joint.joint_bundle import write_joint
 from sfumato.workflow.party_session import same_result
 from tests.collaborate.test_mining_protocols import ASKED, people, run
 

@@ -91,7 +91,8 @@ def words_without_values(stated: Mapping[str, Any], missing: Sequence[str]) -> l
     if "sizes" not in stated or stated.get("rule", {}).get("values"):
         return []
     leaf = 0.0 if stated.get("continuous") else 1.0
-    words = [label for label in stated["sizes"] if label not in (TOP, *missing) and stated["labels"].get(label) != 0]
+    single = stated.get("form") != "boxes"  # a word of a box may be a value or stand for several
+    words = [x for x in stated["sizes"] if x not in (TOP, *missing) and not (single and stated["labels"].get(x) == 0)]
     words = [label for label in words if _width(label, leaf) is None and _listed(label, missing) is None]
     return [label for label in words if stated["sizes"][label] != stated.get("total")]
 

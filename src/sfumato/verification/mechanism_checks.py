@@ -19,7 +19,6 @@ Parts = Sequence[Mapping[str, Any]]
 _WITH_CLASS = re.compile(r"(?P<names>.*) in (?P<sizes>[0-9]+(?: x [0-9]+)*) groups, measured with (?P<target>.*)", re.S)
 _TOGETHER = ", measured together"
 _CLASS_ROWS = "rows of every class"
-_BY_COUNTS = "every attribute by the class"
 _CHOICES = ("choice of an attribute of the core", "choice of an attribute", "choice of a pair")
 _FIGURES: Mapping[str, tuple[str, ...]] = {
     "marginals": (
@@ -86,8 +85,7 @@ def _diffgen(manifest: Mapping[str, Any], parts: Parts) -> Iterable[str]:
     search, steps = manifest["search"], manifest["recoding"]["steps"]
     named = [str(part["what"]) for part in parts if str(part["what"]).startswith("specialization ")]
     due = [f"specialization {number}: {step}" for number, step in enumerate(steps, start=1)]
-    free = any(part["what"] == _BY_COUNTS for part in parts)  # choices by counts that were bought cost nothing more
-    if named != [step for step in due if not free or step in named]:
+    if named != [step for step in due if step in named]:  # a step without a choice costs nothing
         yield "the ledger and the steps differ"
     figures = {str(search.get(f"{unit} of the counts")) for unit in ("epsilon", "rho")} - {"None"}
     counts = [part.get("epsilon", part.get("rho")) for part in parts if part["what"] == "counts of the groups"]

@@ -73,7 +73,7 @@ class StatedTree:
 
 
 _VALUES = Either((Listed(of=NAME), Listed(of=Row((NUMBER, NUMBER)))))
-_LEAF = {"class": NAME, "hit": NUMBER, "miss": NUMBER, "counts": Listed(of=NUMBER)}
+_LEAF: Mapping[str, Form] = {"class": NAME, "hit": NUMBER, "miss": NUMBER, "counts": Listed(of=NUMBER)}
 _HEAD: Mapping[str, Form] = {
     "document": OneOf(tuple(KINDS)),
     "schema": Whole(),

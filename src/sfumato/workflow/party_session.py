@@ -28,7 +28,8 @@ from sfumato.collaborate.wire.session_file import Session
 from sfumato.collaborate.wire.session_terms import digest_of
 from sfumato.data.table import Table
 from sfumato.ground.errors import BudgetError, DataError, ParameterError, PlanError, SessionError
-from sfumato.workflow.kinds.joint.joint_bundle import write_joint, written
+from sfumato.verification.joint_checks import written
+from sfumato.workflow.kinds.joint.joint_bundle import write_joint
 from sfumato.workflow.loading import read_file
 
 ANALYST = "release"
