@@ -42,6 +42,10 @@ from sfumato.cli.stopping import STOPPED, ending, stoppable
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
 from sfumato.version import __version__
 
+NO_MEMORY = (
+    "the memory does not suffice; close other programs, raise the limit, use fewer columns, or name an engine "
+    '([input] engine = "duckdb")'
+)
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 """What typer raises where a command line is not understood; its options may stand in any of its subclasses."""
 
@@ -153,6 +157,8 @@ def main() -> None:
             error.show()
             sys.exit(EXIT_BAD_INPUT)
         _refuse(error.format_message() or "no command was named", EXIT_BAD_INPUT)
+    except MemoryError:
+        _refuse(NO_MEMORY, EXIT_BAD_INPUT)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_BAD_INPUT)

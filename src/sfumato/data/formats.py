@@ -16,6 +16,7 @@ from sfumato.data.json_lines import json_frame
 from sfumato.data.large_csv import packed_csv
 from sfumato.data.names import refuse_long, refuse_many
 from sfumato.data.parquet_sizes import Sizes, parquet_sizes
+from sfumato.data.reading_apart import try_reading
 from sfumato.data.survey_files import survey_frame
 from sfumato.data.workbooks import sheet_frame
 from sfumato.ground.errors import DataError
@@ -73,12 +74,14 @@ def _workbook(data: bytes, options: Options) -> pl.DataFrame:
 def parquet_frame(data: bytes, *, where: str = "the file") -> pl.DataFrame:
     """The frame in the bytes of a Parquet file; one that would become too large is refused before it is unfolded."""
     _refuse_large(parquet_sizes(data), data, where)
+    try_reading("parquet", data)
     return _held(pl.read_parquet(io.BytesIO(data)), data, where)
 
 
 def arrow_frame(data: bytes, *, where: str = "the file") -> pl.DataFrame:
     """The frame in the bytes of an Arrow file, under the same limits."""
     _refuse_large(arrow_sizes(data), data, where)
+    try_reading("arrow", data)
     return _held(pl.read_ipc(io.BytesIO(data)), data, where)
 
 

@@ -7,6 +7,7 @@ import io
 import polars as pl
 
 from sfumato.data.names import refuse_long_texts, refuse_many
+from sfumato.data.reading_apart import try_reading
 from sfumato.ground.errors import DataError
 from sfumato.ground.limits import CELLS_TO_A_BYTE, MOST_CELLS
 
@@ -16,6 +17,7 @@ def json_frame(data: bytes, *, where: str) -> pl.DataFrame:
 
     The keys are read first: a long list of keys on one line would else make a cell for each on every other line.
     """
+    try_reading("json-lines", data, max(MOST_CELLS, CELLS_TO_A_BYTE * len(data)))
     columns = pl.scan_ndjson(io.BytesIO(data), infer_schema_length=None).collect_schema().names()
     refuse_many(len(columns), where=where)
     lines, most = data.count(b"\n") + 1, max(MOST_CELLS, CELLS_TO_A_BYTE * len(data))

@@ -12,17 +12,13 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data import workbook_trial
 from sfumato.data.names import checked_names, refuse_long_texts, refuse_many
-from sfumato.data.reading_apart import answer_of
+from sfumato.data.reading_apart import try_reading
 from sfumato.data.sheet_sizes import MOST_SHEET_CELLS, ZIP, sheet_sizes
 from sfumato.data.whole_numbers import plain_types
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import extra
 from sfumato.ground.limits import most_unfolded
-
-_MEMORY = 3_000_000_000
-"""How much address space opening an old workbook may take; a larger file has a hundred times its size more."""
 
 
 def sheet_frame(data: bytes, *, sheet: str | int | None, header: bool, where: str) -> pl.DataFrame:
@@ -31,8 +27,7 @@ def sheet_frame(data: bytes, *, sheet: str | int | None, header: bool, where: st
     for name in ("fastexcel", "calamine"):  # what they would say on standard error, the refusal says
         logging.getLogger(name).setLevel(logging.CRITICAL)
     _refuse_large(data, where)
-    if not data.startswith(ZIP):
-        answer_of(workbook_trial.__file__, data, _MEMORY + 100 * len(data))
+    try_reading("workbook", data)
     try:
         book = module.read_excel(data)
         name = _sheet(book, sheet, where)

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.names import checked_names, refuse_long
+from sfumato.data.reading_apart import try_reading
 from sfumato.engines.named_rows import query_rows, table_rows
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.ground.limits import CELLS_TO_A_BYTE, MOST_CELLS, MOST_FIELD
@@ -51,19 +52,26 @@ def sqlite_frame(path: Path, *, query: str | None = None, table: str | None = No
     """The rows of a query, or of a table, in a SQLite file."""
     _refuse_others(path)
     asked = (query_rows(query, "sqlite") if query is not None else table_rows(str(table))).sql("sqlite")
-    most = max(MOST_CELLS, CELLS_TO_A_BYTE * path.stat().st_size)
+    size = path.stat().st_size
+    most = max(MOST_CELLS, CELLS_TO_A_BYTE * size)
     try:
+        try_reading("sqlite", b"", _uri(path), f"SELECT * FROM ({asked}) LIMIT {most}", size=size)
         with closing(_opened(path)) as database:
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100 * MOST_FIELD)
             database.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
             return _frame(database.execute(asked), most=most, where=str(path))
-    except sqlite3.Error as fault:
-        raise DataError(f"{path}: the query cannot be answered ({fault}); {_tables(path)}") from None
+    except (sqlite3.Error, UnicodeError, ValueError) as fault:
+        reason = "it holds text that is not UTF-8" if isinstance(fault, UnicodeError) else fault
+        raise DataError(f"{path}: the query cannot be answered ({reason}); {_tables(path)}") from None
 
 
 def _opened(path: Path) -> sqlite3.Connection:
     """A SQLite file, for reading only."""
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    return sqlite3.connect(_uri(path), uri=True)
+
+
+def _uri(path: Path) -> str:
+    return f"{path.resolve().as_uri()}?mode=ro"
 
 
 def _refuse_others(path: Path) -> None:
@@ -80,7 +88,7 @@ def _tables(path: Path) -> str:
     try:
         with closing(_opened(path)) as database:
             found = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchmany(20)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeError):
         return "is the file whole?"
     return f"its tables are {', '.join(str(one[0]) for one in found) or 'none'}"
 

@@ -7,17 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.bundle.data_parts import part_files
+from sfumato.data.reading_apart import try_reading
 from sfumato.engines import statements as sql
 from sfumato.engines.duckdb_engine import DuckEngine
 from sfumato.engines.duckdb_files import parquet_rows
 from sfumato.engines.engine_source import EngineSource
+from sfumato.ground.errors import BundleError
 
 MEMORY = "1GB"
 """The most memory that DuckDB takes to count released rows; beyond it, it works on disk."""
 
 
 def counted_parts(folder: Path, data: Mapping[str, Any]) -> EngineSource:
-    """The rows of all parts that a manifest names."""
+    """The rows of all parts that a manifest names; files that DuckDB cannot read are refused in another process."""
+    files = part_files(folder, data)
+    try:
+        try_reading("parts", b"", MEMORY, *files, size=sum(path.stat().st_size for path in files))
+    except ValueError as error:
+        raise BundleError(f"{folder}: a part cannot be read: {error}") from None
     return counted_files(part_files(folder, data), tuple(map(str, data["missing"])))
 
 
