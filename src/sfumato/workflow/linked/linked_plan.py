@@ -41,13 +41,19 @@ class LinkedPlan:
     @classmethod
     def load(cls, path: Path) -> LinkedPlan:
         """Read a TOML file that has [tables]."""
-        top = Keys.of(linked_tree(path) or {}, "")
+        tree = linked_tree(path)
+        if tree is None:
+            raise PlanError(f"{path}: this is not a plan of linked tables; name them as [tables.NAME]")
+        top = Keys.of(tree, "")
         top.only("tables", "links", "people")
         people = Keys.of(top.table.get("people", {}), "people")
         people.only("key_file", "known", "max_suppressed", "orphans")
         links = _links(top.table.get("links", []), list(top.table["tables"]))
         root, order = from_leaves(top.table["tables"], links)
-        key = (path.parent / (people.required_text("key_file") or "")).resolve()
+        named = people.required_text("key_file") or ""
+        if "\0" in named:
+            raise PlanError("people.key_file: the name of a file has no NUL character")
+        key = (path.parent / named).resolve()
         share = people.number("max_suppressed", 0.0) or 0.0
         if not 0 <= share < 1:
             raise PlanError(f"people.max_suppressed must be a share from 0 to below 1, not {share}")
