@@ -206,3 +206,43 @@ def test_a_project_survives_kill_9_in_the_middle_of_a_search(tmp_path: Path, sta
             assert b'"event": "done"' in again.events(name)
     finally:
         again.kill()
+
+
+def planned(studio: Running, project: str, text: str) -> tuple[int, bytes]:
+    """Save a plan from the panel."""
+    revision = studio.told("GET", f"/api/p/{project}/plan")["revision"]
+    body = json.dumps({"text": text, "revision": revision}).encode()
+    return asked(studio, "PUT", f"/api/p/{project}/plan", body=body, **studio.ours)[:2]
+
+
+@pytest.mark.parametrize("pattern", ["linked/*.csv", "linked/**", "*/secret.csv", "linked", "lin[k]ed/s*.csv"])
+def test_a_pattern_does_not_lead_out_through_a_link(studio, project, tmp_path_factory, pattern):
+    """A pattern is expanded first, and then every match is resolved: a linked folder may be in the middle of it."""
+    outside = tmp_path_factory.mktemp("outside") / "secret.csv"
+    outside.write_text("age,name\n" + "41,Alice\n42,Bob\n" * 20)
+    link = studio.folder / "linked"
+    link.unlink(missing_ok=True)
+    link.symlink_to(outside.parent)
+    text = f'[input]\npath = "../../{pattern}"\n[columns.age]\nrole = "quasi"\nhierarchy = {{ kind = "flat" }}\n'
+    planned(studio, project, f"{text}[privacy]\nk_anonymity = 2\n")
+    told = asked(studio, "GET", f"/api/p/{project}/rows?first=0&many=10")[1]
+    assert b"Alice" not in told
+    assert b"outside of the folder" in told
+    link.unlink()
+
+
+def test_a_name_of_300_characters_is_refused(studio, project):
+    name = "x" * 300 + ".csv"
+    assert asked(studio, "PUT", f"/api/upload?name={name}", body=b"a\n1\n", **studio.ours)[0] == 400
+    assert asked(studio, "POST", "/api/open", body=json.dumps({"file": name}).encode(), **studio.ours)[0] == 400
+    for path in (name, f"{'y/' * 3000}z.csv"):
+        assert planned(studio, project, f'[input]\npath = "{path}"\n')[0] in (200, 400)
+        assert asked(studio, "GET", f"/api/p/{project}/rows?first=0&many=10")[0] in (200, 400)
+    assert asked(studio, "GET", f"/p/{name}/columns")[0] in (400, 404)
+
+
+def test_the_plan_panel_has_the_limit_of_the_command_line(studio, project):
+    status, told = planned(studio, project, "# " + "x" * 16_000_001)
+    assert status == 400
+    assert b"16,000,000 are read" in told
+    assert asked(studio, "PUT", f"/api/p/{project}/plan", body=b"x" * 64_000_001, **studio.ours)[0] == 400

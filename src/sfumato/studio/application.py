@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.ground.errors import SfumatoError
+from sfumato.ground.errors import DataError, SfumatoError
 from sfumato.studio import opening_views, plan_views, promise_views, result_views, step_views, theory_pages, tool_views
 from sfumato.studio.guard import Guard, Keys
 from sfumato.studio.processes_beside import Jobs, TableDesk
@@ -46,11 +47,19 @@ def _routed(projects: Projects, keys: Keys) -> Starlette:
     app = Starlette(
         routes=[*views, Mount("/static", static)],
         lifespan=life,
-        exception_handlers={SfumatoError: _refused, 404: _missing},
+        exception_handlers={SfumatoError: _refused, OSError: _no_file, 404: _missing},
     )
     app.state.projects, app.state.keys = projects, keys
     app.state.jobs, app.state.desk, app.state.tools = Jobs(), TableDesk(), TableDesk()
     return app
+
+
+async def _no_file(request: Request, error: Exception) -> Response:
+    """What the file system refuses for the name that a request gave is the request's fault; a full disk is not."""
+    assert isinstance(error, OSError)
+    if error.errno not in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL):
+        raise error
+    return await _refused(request, DataError(f"{error.strerror}: choose another name"))
 
 
 async def _refused(request: Request, error: Exception) -> Response:

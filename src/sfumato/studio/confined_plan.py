@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,8 @@ from sfumato.ground.errors import PlanError
 from sfumato.studio.plan_text import tree_of
 from sfumato.workflow.plan.plan import Plan
 
+MAX_NAME = 200
+"""How many bytes the name of a file may have: file systems allow 255, and releases add an ending."""
 PATHS = ("path", "file", "ledger", "population", "secret", "spec", "key", "log")
 """Keys of a plan whose values are always paths; under other keys a value is one where a file lies there."""
 
@@ -42,11 +46,32 @@ def described_plan(folder: Path, text: str) -> Plan:
 def refuse_outside(tree: Mapping[str, Any], folder: Path, root: Path) -> None:
     """Refuse paths that lead out of the served folder, by dots, by links or from the root of the disk."""
     for where, text in _texts(tree, ()):
-        place = Path(folder, text.replace("\0", "")).resolve()
-        if not place.is_relative_to(root) and (where[-1] in PATHS or _is_there(place)):
-            raise PlanError(
-                f"{'.'.join(where)}: {text!r} is outside of the folder that the studio serves; move the file into it"
-            )
+        if where[-1] in PATHS and len(os.fsencode(Path(text).name)) > MAX_NAME:
+            raise PlanError(f"{'.'.join(where)}: {text[:40]!r}... is too long for the name of a file")
+        path = Path(folder, text.replace("\0", ""))
+        for place in (path.resolve(), *_files_of(path, where)):
+            if not place.is_relative_to(root) and (where[-1] in PATHS or _is_there(place)):
+                raise PlanError(
+                    f"{'.'.join(where)}: {text[:200]!r} is outside of the folder that the studio serves; move the file "
+                    "into it"
+                )
+
+
+def _files_of(path: Path, where: tuple[str, ...]) -> Iterator[Path]:
+    """The files that a folder or a pattern stands for, wherever links lead: each is expanded first, then resolved."""
+    if where[-1] not in PATHS:
+        return
+    try:
+        if path.is_dir():
+            names = glob.iglob(str(Path(glob.escape(str(path)), "**", "*")), recursive=True, include_hidden=True)
+        elif glob.has_magic(str(path)):
+            names = glob.iglob(str(path), recursive=True, include_hidden=True)
+        else:
+            return
+        for name in names:
+            yield Path(name).resolve()
+    except OSError:  # a link that leads round in a circle, or a name that is too long: nothing can be read there
+        return
 
 
 def _is_there(place: Path) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.bundle.staging import write_whole
 from sfumato.ground.errors import DataError, PlanError, SfumatoError
+from sfumato.ground.limits import MOST_TOML
 from sfumato.studio.confined_plan import refuse_outside, root_of
 from sfumato.studio.plan_text import edited, revision, tree_of
 from sfumato.studio.served_folder import HOME, ServedFolder
@@ -106,6 +107,8 @@ class Project:
         """Write the plan, unless it was changed since the state that the edit began with."""
         if self.revision != based_on:
             raise Stale("the plan was changed in another tab or on disk; look at it and make your change again")
+        if len(text) > MOST_TOML:
+            raise PlanError(f"the plan has {len(text):,} characters; at most {MOST_TOML:,} are read")
         write_whole(self.folder / PLAN, text)
 
     def edit(self, changes: list[tuple[list[str], Any]], based_on: str) -> None:

@@ -6,17 +6,28 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.ground.errors import DataError
+from sfumato.ground.limits import MOST_TOML
+from sfumato.ground.strict_json import read_json
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 Said = Mapping[str, Any]
+MAX_BODY = 4 * MOST_TOML
+"""How many bytes a request may have: those of the longest plan."""
 
 
 async def said(request: Request) -> Said:
     """The JSON object of a request."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise DataError(
+                f"the request has more than {MAX_BODY:,} bytes; a plan has at most {MOST_TOML:,} characters"
+            )
     try:
-        found = await request.json()
+        found = read_json(body.decode())
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.ground.errors import DataError
+from sfumato.studio.confined_plan import MAX_NAME
 
 HOME = "sfumato-studio"
 """The folder for projects, inside the served one."""
@@ -61,9 +62,10 @@ class ServedFolder:
 
     def inside(self, name: str) -> Path:
         """The place of a name inside the folder, wherever links lead."""
+        _refuse_long(Path(name).name)
         place = (self.root / name.replace("\0", "")).resolve()
         if "\0" in name or not place.is_relative_to(self.root.resolve()):
-            raise DataError(f"{name!r} is outside of the folder that the studio serves; move the file into it")
+            raise DataError(f"{name[:200]!r} is outside of the folder that the studio serves; move the file into it")
         return place
 
     def files(self) -> list[FileShown]:
@@ -82,8 +84,9 @@ class ServedFolder:
     async def take(self, name: str, chunks: AsyncIterator[bytes], folder: Path) -> Path:
         """Write what arrives into a folder, piece by piece; more than the limit leaves nothing behind."""
         bare = Path(name).name
-        if not bare or bare.startswith("."):
-            raise DataError(f"{name!r} is no name for a file; rename it and upload it again")
+        if not bare or bare.startswith(".") or "\0" in bare:
+            raise DataError(f"{name[:100]!r} is no name for a file; rename it and upload it again")
+        _refuse_long(bare)
         folder.mkdir(parents=True, exist_ok=True)
         part, size = folder / f".{bare}.part", 0
         try:
@@ -100,3 +103,9 @@ class ServedFolder:
         finally:
             part.unlink(missing_ok=True)
         return folder / bare
+
+
+def _refuse_long(name: str) -> None:
+    size = len(os.fsencode(name))
+    if size > MAX_NAME:
+        raise DataError(f"{name[:40]!r}... has {size:,} bytes; the name of a file has at most {MAX_NAME}: rename it")
