@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from sfumato.ground.errors import BudgetError
+from sfumato.ground.errors import LedgerError
 
 FINEST = 10**600
 """Sums in a ledger with a larger denominator are rounded up to a multiple of one over this."""
@@ -49,5 +49,5 @@ def stored(value: Any, what: str) -> Fraction:
     except (ValueError, ArithmeticError):
         found = None
     if found is None or found < 0:
-        raise BudgetError(f"the ledger is damaged: {what} is {str(value)[:40]!r}, which is no amount")
+        raise LedgerError(f"the ledger is damaged: {what} is {str(value)[:40]!r}, which is no amount")
     return found

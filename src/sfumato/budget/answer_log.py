@@ -21,7 +21,7 @@ from sfumato.budget.fingerprints import bindings
 from sfumato.budget.ledger_book import Book
 from sfumato.budget.ledger_file import made_whole
 from sfumato.data.table import Table
-from sfumato.ground.errors import BudgetError, PlanError
+from sfumato.ground.errors import LedgerError, PlanError
 
 Asked = tuple[int, dict[str, Any]]
 """The number of an event, and what was asked and told."""
@@ -50,9 +50,9 @@ class AnswerLog(Book):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             made_whole(place, lambda new: ledger_rows.fill(new, "answers", None, begun))
         except OSError as error:
-            raise BudgetError(f"{place} cannot be made: {error.strerror}") from error
+            raise LedgerError(f"{place} cannot be made: {error.strerror}") from error
         except sqlite3.Error as error:
-            raise BudgetError(f"{place} cannot be made: {error}") from error
+            raise LedgerError(f"{place} cannot be made: {error}") from error
         return cls(place)
 
     @property
@@ -60,7 +60,7 @@ class AnswerLog(Book):
         """The rules that it was begun with."""
         found: dict[str, Any] | None = self._inside(lambda link: chain.last(link, "rules"))
         if found is None:
-            raise BudgetError(f"{self.path} is no log of exact answers: it does not say by which rules it was begun")
+            raise LedgerError(f"{self.path} is no log of exact answers: it does not say by which rules it was begun")
         return found
 
     @property
@@ -82,7 +82,7 @@ class AnswerLog(Book):
         """Refuse every table but the one that the log was begun with, unchanged."""
         mine, known = self._inside(lambda link: bindings(link, table))
         if mine not in known:
-            raise BudgetError(
+            raise LedgerError(
                 f"{self.path} is the log of another table than {table.source}, or of this one before rows were added, "
                 "removed or changed: answers about both would tell of the rows that differ. Ask about the table as it "
                 "was, or answer with noise"

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sfumato.ground.errors import BudgetError
+from sfumato.ground.errors import LedgerError
 from sfumato.ground.secret_key import fresh_key
 
 TABLE = """
@@ -119,7 +119,7 @@ def head_of(link: sqlite3.Connection) -> tuple[int, str]:
     number, _, noted = _about(link)["head"].partition(" ")
     row = link.execute("SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1").fetchone()
     if row is not None and (str(row[0]), row[1]) != (number, noted):
-        raise BudgetError(f"the ledger was changed: its last event is {row[0]}, and it was {number[:20]}")
+        raise LedgerError(f"the ledger was changed: its last event is {row[0]}, and it was {number[:20]}")
     return (0, noted) if row is None else (row[0], row[1])
 
 
@@ -158,16 +158,16 @@ def checked(link: sqlite3.Connection) -> Head:
     for place, kind, charge, content, noted in link.execute("SELECT * FROM chain ORDER BY number"):
         number += 1
         if place != number or noted != _hash(about["key"], before, number, kind, charge, content):
-            raise BudgetError(
+            raise LedgerError(
                 f"the ledger was changed: event {number} is not what was written there (edited, removed or moved); "
                 "use a copy that nothing but sfumato has written to"
             )
         state.take(kind, json.loads(content))
         before = noted
     if about["head"] != f"{number} {before}":
-        raise BudgetError(f"the ledger was changed: the events after {number} were removed")
+        raise LedgerError(f"the ledger was changed: the events after {number} were removed")
     if not state.holds_in(link):
-        raise BudgetError(
+        raise LedgerError(
             "the ledger was changed: its accounts or charges are not what its events say; use a copy that nothing but "
             "sfumato has written to"
         )
@@ -182,5 +182,5 @@ def _hash(key: str, before: str, number: int, kind: str, charge: int | None, con
 def _about(link: sqlite3.Connection) -> dict[str, str]:
     found = dict(link.execute("SELECT name, value FROM about").fetchall())
     if not {"id", "key", "head"} <= set(found):
-        raise BudgetError("the ledger was changed: it does not say where its chain of events begins or ends")
+        raise LedgerError("the ledger was changed: it does not say where its chain of events begins or ends")
     return found

@@ -31,7 +31,7 @@ from sfumato.budget.ledger_book import Book
 from sfumato.budget.ledger_file import made_whole
 from sfumato.budget.ledger_rows import EVERYBODY, account_of, spent, title
 from sfumato.data.table import Table
-from sfumato.ground.errors import BudgetError, ParameterError
+from sfumato.ground.errors import BudgetError, LedgerError, ParameterError
 
 __all__ = ["Ledger", "Unit"]
 
@@ -57,9 +57,9 @@ class Ledger(Book):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             made_whole(place, lambda new: ledger_rows.fill(new, unit, most))
         except OSError as error:
-            raise BudgetError(f"{place} cannot be made: {error.strerror}") from error
+            raise LedgerError(f"{place} cannot be made: {error.strerror}") from error
         except sqlite3.Error as error:
-            raise BudgetError(f"{place} cannot be made: {error}") from error
+            raise LedgerError(f"{place} cannot be made: {error}") from error
         return cls(place)
 
     def grant(self, analyst: str | None, limit: Any) -> Account:

@@ -12,7 +12,7 @@ from sfumato.budget import chain, ledger_rows, witness
 from sfumato.budget.accountants import Unit
 from sfumato.budget.chain import Head
 from sfumato.budget.ledger_file import bring_up_to_date, copied, opened, refuse_no_file, refuse_strange, transaction
-from sfumato.ground.errors import BudgetError
+from sfumato.ground.errors import BudgetError, LedgerError
 
 
 class Book:
@@ -30,7 +30,7 @@ class Book:
         self._seen: Head = self._opened()
         if self.unit not in self.units:
             told = " or ".join(self.units)
-            raise BudgetError(f"{self.path} is no ledger of this sort: it counts in {self.unit!r}, not in {told}")
+            raise LedgerError(f"{self.path} is no ledger of this sort: it counts in {self.unit!r}, not in {told}")
 
     @property
     def head(self) -> Head:
@@ -42,7 +42,7 @@ class Book:
         """What costs are counted in: pure epsilon, or the rho of zCDP."""
         row = self._inside(lambda link: link.execute("SELECT value FROM about WHERE name = 'unit'").fetchone())
         if row is None:
-            raise BudgetError(f"{self.path} is no whole ledger: it does not say what it counts in")
+            raise LedgerError(f"{self.path} is no whole ledger: it does not say what it counts in")
         found: Unit = row[0]
         return found
 
@@ -71,16 +71,16 @@ class Book:
         try:
             copied(self.path, Path(to), force=force)
         except OSError as error:
-            raise BudgetError(f"{to} cannot be made: {error.strerror}") from error
+            raise LedgerError(f"{to} cannot be made: {error.strerror}") from error
         except sqlite3.Error as error:
-            raise BudgetError(f"{to} cannot be made: {error}") from error
+            raise LedgerError(f"{to} cannot be made: {error}") from error
 
     def _inside(self, ask: Any) -> Any:
         try:
             with closing(opened(self.path)) as link:
                 return ask(link)
         except (sqlite3.Error, UnicodeError) as error:
-            raise BudgetError(f"{self.path} is no ledger, or cannot be read: {error}") from error
+            raise LedgerError(f"{self.path} is no ledger, or cannot be read: {error}") from error
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
@@ -88,7 +88,7 @@ class Book:
         try:
             with transaction(self.path) as link:
                 if not chain.held(link, self._seen):
-                    raise BudgetError(
+                    raise LedgerError(
                         f"the ledger was rolled back: {self.path} does not hold event {self._seen.event} any more, "
                         "which was there when it was opened"
                     )
@@ -100,7 +100,7 @@ class Book:
                 with transaction(self.path) as link:
                     witness.write(place, chain.newest(link))
         except (sqlite3.Error, UnicodeError) as error:
-            raise BudgetError(f"{self.path} cannot be changed: {error}") from error
+            raise LedgerError(f"{self.path} cannot be changed: {error}") from error
 
     def _opened(self) -> Head:
         """Bring the file up to date, go through all events, and compare with the witness."""
@@ -108,15 +108,15 @@ class Book:
         try:
             bring_up_to_date(self.path)
         except OSError as error:
-            raise BudgetError(f"{self.path} cannot be read: {error.strerror}") from error
+            raise LedgerError(f"{self.path} cannot be read: {error.strerror}") from error
         except sqlite3.Error as error:
-            raise BudgetError(f"{self.path} is no ledger, or cannot be read: {error}") from error
+            raise LedgerError(f"{self.path} is no ledger, or cannot be read: {error}") from error
         try:
             found: Head = self._inside(_checked)
         except BudgetError as error:
-            raise BudgetError(f"{self.path}: {error}") from error
+            raise LedgerError(f"{self.path}: {error}") from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise BudgetError(f"{self.path}: the ledger was changed: its chain of events cannot be read") from error
+            raise LedgerError(f"{self.path}: the ledger was changed: its chain of events cannot be read") from error
         self._inside(lambda link: witness.refuse_older(link, self.path, missing=self._lost))
         return found
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sfumato.budget import chain
 from sfumato.ground import opening
 from sfumato.ground.deferring import unstopped
-from sfumato.ground.errors import BudgetError
+from sfumato.ground.errors import BudgetError, LedgerError
 from sfumato.ground.limits import MOST_TEXT
 from sfumato.ground.scratch import scratch, sync
 
@@ -41,11 +41,11 @@ def refuse_no_file(path: Path, made_by: str = "") -> None:
         with opening.opened(path) as file:
             held = os.fstat(file.fileno()).st_size
     except FileNotFoundError:
-        raise BudgetError(f"{path} does not exist" + (f"; {made_by}" if made_by else "")) from None
+        raise LedgerError(f"{path} does not exist" + (f"; {made_by}" if made_by else "")) from None
     except OSError as error:
-        raise BudgetError(f"{path} is no ledger: {error.strerror}") from None
+        raise LedgerError(f"{path} is no ledger: {error.strerror}") from None
     if held > MOST_TEXT:
-        raise BudgetError(f"{path} is no ledger: it has {held:,} bytes; at most {MOST_TEXT:,} are read")
+        raise LedgerError(f"{path} is no ledger: it has {held:,} bytes; at most {MOST_TEXT:,} are read")
 
 
 def refuse_strange(link: sqlite3.Connection, tables: str) -> None:
@@ -56,7 +56,7 @@ def refuse_strange(link: sqlite3.Connection, tables: str) -> None:
     for kind, name, sql in rows:
         said = tuple(str(sql).removeprefix("CREATE TABLE ").split())
         if kind != "table" or said not in plain:
-            raise BudgetError(f"the ledger is damaged: it has a {kind} {str(name)[:40]!r} that no ledger has")
+            raise LedgerError(f"the ledger is damaged: it has a {kind} {str(name)[:40]!r} that no ledger has")
 
 
 @contextmanager
@@ -66,15 +66,17 @@ def transaction(path: Path) -> Iterator[sqlite3.Connection]:
         link.execute("BEGIN IMMEDIATE")
         try:
             yield link
+            link.execute("COMMIT")
         except BaseException:
-            link.execute("ROLLBACK")
+            if link.in_transaction:  # where the disk is full, SQLite has ended it already
+                link.execute("ROLLBACK")
             raise
-        link.execute("COMMIT")
 
 
 def made_whole(path: Path, fill: Callable[[Path], None]) -> None:
     """Make a file that is filled before it has its name; one that exists stays as it is."""
     with scratch(path.parent, path.name) as place:
+        place.new.touch(mode=0o600)
         fill(place.new)
         sync(place.new)
         with unstopped():
@@ -106,14 +108,14 @@ def bring_up_to_date(path: Path) -> None:
         with closing(opened(path)) as link:
             (mode,) = link.execute("PRAGMA journal_mode = DELETE").fetchone()
             if mode != "delete":
-                raise BudgetError(f"{path} is in use by an older version of sfumato; try again when that has ended")
+                raise LedgerError(f"{path} is in use by an older version of sfumato; try again when that has ended")
     with closing(opened(path)) as link:
         ready = chain.is_chained(link)
     if not ready:
         with transaction(path) as link:
             unit = link.execute("SELECT value FROM about WHERE name = 'unit'").fetchone()
             if unit is None:
-                raise BudgetError(f"{path} is no whole ledger: it does not say what it counts in")
+                raise LedgerError(f"{path} is no whole ledger: it does not say what it counts in")
             if not chain.is_chained(link):
                 chain.begin(link)
 
@@ -140,9 +142,9 @@ def copied(path: Path, to: Path, *, force: bool) -> None:
 def _refuse_replacing(path: Path, to: Path, *, force: bool) -> None:
     """An older copy of the same ledger may be replaced; nothing else, and not the ledger itself."""
     if not force:
-        raise BudgetError(f"{to} exists already; --force replaces an older backup of the same ledger")
+        raise LedgerError(f"{to} exists already; --force replaces an older backup of the same ledger")
     if to.samefile(path):
-        raise BudgetError(f"{to} is the ledger itself; name another file")
+        raise LedgerError(f"{to} is the ledger itself; name another file")
     names = []
     for one in (path, to):
         refuse_no_file(one)
@@ -152,4 +154,4 @@ def _refuse_replacing(path: Path, to: Path, *, force: bool) -> None:
             except (sqlite3.Error, BudgetError):
                 names.append(str(one))
     if names[0] != names[1]:
-        raise BudgetError(f"{to} is no backup of {path}, so --force does not replace it")
+        raise LedgerError(f"{to} is no backup of {path}, so --force does not replace it")

@@ -16,7 +16,7 @@ from sfumato.budget.accounts import Account, Charge
 from sfumato.budget.amounts import rounded_up, stored
 from sfumato.budget.events import Event, from_json
 from sfumato.budget.ledger_file import opened
-from sfumato.ground.errors import BudgetError, ParameterError
+from sfumato.ground.errors import LedgerError, ParameterError
 from sfumato.ground.limits import MOST_NAME
 from sfumato.ground.strict_json import read_json
 
@@ -92,7 +92,7 @@ def event(text: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         found = None
     if not isinstance(found, dict):
-        raise BudgetError(f"the ledger is damaged: an event is {str(text)[:40]!r}")
+        raise LedgerError(f"the ledger is damaged: an event is {str(text)[:40]!r}")
     return found
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from sfumato.budget import chain
 from sfumato.budget.chain import Head
 from sfumato.ground import opening
-from sfumato.ground.errors import BudgetError
+from sfumato.ground.errors import LedgerError
 from sfumato.ground.scratch import scratch, sync
 from sfumato.ground.strict_json import read_json
 
@@ -38,22 +38,23 @@ def read(place: Path) -> Head:
         with opening.opened(place) as file:
             return Head.from_json(read_json(file.read(_MOST).decode()))
     except OSError as error:
-        raise BudgetError(f"{place} is no witness of a ledger: {error.strerror}") from error
+        raise LedgerError(f"{place} is no witness of a ledger: {error.strerror}") from error
     except ValueError as error:
-        raise BudgetError(f"{place} is no witness of a ledger: {error}") from error
+        raise LedgerError(f"{place} is no witness of a ledger: {error}") from error
 
 
 def write(place: Path, head: Head) -> None:
     """Put the newest event there, whole or not at all."""
     try:
         with scratch(place.parent, place.name) as made:
+            made.new.touch(mode=0o600)
             made.new.write_text(json.dumps(head.to_json()) + "\n", encoding="utf-8")
             sync(made.new)
             os.replace(made.new, place)
             with suppress(OSError):
                 sync(place.parent)
     except OSError as error:
-        raise BudgetError(f"{place}, the witness of the ledger, cannot be written: {error.strerror}") from error
+        raise LedgerError(f"{place}, the witness of the ledger, cannot be written: {error.strerror}") from error
 
 
 def refuse_older(link: sqlite3.Connection, ledger: Path, *, missing: bool = False) -> None:
@@ -62,7 +63,7 @@ def refuse_older(link: sqlite3.Connection, ledger: Path, *, missing: bool = Fals
     if place is None or (missing and not place.exists()):
         return
     if not place.exists():
-        raise BudgetError(
+        raise LedgerError(
             f"{place}, the witness of {ledger}, is not there: nobody can tell whether this ledger is an old copy; put "
             f"it back, or name another one with `sfumato budget witness {ledger} FILE`"
         )
@@ -73,7 +74,7 @@ def refuse_unheld(link: sqlite3.Connection, ledger: Path, place: Path) -> None:
     """Refuse a ledger that does not hold what a file saw. The file is read first: the ledger only grows."""
     seen = read(place)
     if not chain.held(link, seen):
-        raise BudgetError(
+        raise LedgerError(
             f"the ledger was rolled back or edited: its witness {place} saw event {seen.event}, which {ledger} does "
             "not hold; put its newer copy back, for this one has forgotten charges"
         )

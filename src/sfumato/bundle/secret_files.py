@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,14 +17,14 @@ def refuse_secret(path: Path) -> None:
         raise BundleError(f"{path} exists already; name another file, or keep this secret")
 
 
-def write_secret(path: Path, text: str) -> None:
-    """Write a file that its owner alone may read; a name that is taken is refused."""
+def write_secret(path: Path, content: str | bytes) -> None:
+    """Write a file that its owner alone may read; a name that is taken is refused, and half a file is removed."""
     refuse_secret(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             try:
-                file.write(text.encode())
+                file.write(content if isinstance(content, bytes) else content.encode())
                 file.flush()
                 os.fsync(file.fileno())
             except BaseException:
@@ -32,3 +33,13 @@ def write_secret(path: Path, text: str) -> None:
                 raise
     except OSError as error:
         raise BundleError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def write_with(secret: Path, write: Callable[[], None]) -> None:
+    """Write what belongs to a secret file; where that fails the secret goes too, so that both can be made again."""
+    try:
+        write()
+    except BaseException:
+        with suppress(OSError):
+            secret.unlink()
+        raise

@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.bundle.bundle_files import MANIFEST, SIGNATURE
+from sfumato.bundle.secret_files import write_secret, write_with
 from sfumato.bundle.staging import write_whole
 from sfumato.ground.errors import BundleError
 from sfumato.ground.opening import read_whole
@@ -113,12 +113,8 @@ class Signer:
             if path.exists() or path.is_symlink():
                 raise BundleError(f"{path} exists already; name another file, or keep this key")
         secret = self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        try:
-            with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(secret)
-        except OSError as error:
-            raise BundleError(f"{key} cannot be written: {error.strerror}") from error
-        write_whole(card, self.card.text())
+        write_secret(key, secret)
+        write_with(key, lambda: write_whole(card, self.card.text()))
         return card
 
     def sign(self, manifest: bytes) -> bytes:

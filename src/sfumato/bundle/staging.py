@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,15 +13,15 @@ from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BundleError
 from sfumato.ground.scratch import Scratch, scratch, sync
 
-__all__ = ["MANIFEST", "REPORT", "refuse_existing", "sha256", "staged", "write_whole"]
+__all__ = ["MANIFEST", "REPORT", "refuse_existing", "sha256", "staged", "write_private", "write_whole"]
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file: all of it or nothing."""
+def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a file: all of it or nothing. A ``private`` one is for the steward: only its owner can read it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with scratch(path.parent, path.name) as place:
-            place.new.write_bytes(content if isinstance(content, bytes) else content.encode())
+            write_private(place.new, content) if private else place.new.write_bytes(_bytes(content))
             sync(place.new)
             with unstopped():
                 place.new.replace(path)
@@ -29,6 +29,17 @@ def write_whole(path: Path, content: str | bytes) -> None:
                     sync(path.parent)
     except OSError as error:
         raise BundleError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def write_private(path: Path, content: str | bytes) -> None:
+    """Write a new file that only its owner can read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(_bytes(content))
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode()
 
 
 @contextmanager
@@ -60,8 +71,9 @@ def _hand_out(place: Scratch, folder: Path, *, force: bool, page: Path | None) -
             sync(place.page)
         take_place(place, folder, force=force, page=page, held=place)
         return
+    page.parent.mkdir(parents=True, exist_ok=True)
     with scratch(page.parent, page.name) as other:
-        shutil.copyfile(place.page, other.page)
+        write_private(other.page, place.page.read_bytes())
         sync(other.page)
         take_place(place, folder, force=force, page=page, held=other)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from sfumato.cli.show import Escape, Json, say, say_json, table, warn
-from sfumato.ground.errors import BundleError
+from sfumato.ground.errors import BundleError, ClaimRefuted
 
 if TYPE_CHECKING:
     from sfumato.workflow.apply.applying import Outside
@@ -24,7 +24,9 @@ def apply(
         str,
         typer.Option("--outside", help="A value that no label covers: refuse, top (show *) or suppress (leave out)."),
     ] = "refuse",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an existing file, and write records that break the claims.")
+    ] = False,
     escape_formulas: Escape = False,
     as_json: Json = False,
 ) -> None:
@@ -42,6 +44,13 @@ def apply(
     if escape_formulas and output.suffix != ".csv":
         raise BundleError(f"{output}: --escape-formulas is for CSV; name a file that ends in .csv, or leave it out")
     made = run(folder, data, outside=cast("Outside", outside))
+    if not made.holds and not force:
+        broken = next(claim for claim in made.claims if not claim.holds)
+        raise ClaimRefuted(
+            f"{data}: under this recoding the records alone do not meet {broken.model} (required {broken.sense} "
+            f"{broken.limit:g}, measured {broken.as_value:.6g}), so nothing was written; with --force they are, for "
+            "testing what was learnt and not for publication"
+        )
     guarded = output.suffix == ".csv" and (escape_formulas or made.escape_formulas)
     risky = formula_columns(made.rows) if output.suffix == ".csv" and not guarded else []
     if risky and not as_json:

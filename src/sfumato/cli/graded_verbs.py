@@ -120,11 +120,11 @@ def interpret(
     if found.frame is None:
         refuse_file(place, force=force, sources=(result, secret))
         lines = [json.dumps(one, ensure_ascii=False) for one in found.documents]
-        write_whole(place, "\n".join([*lines, ""]))
+        write_whole(place, "\n".join([*lines, ""]), private=True)
         count = len(lines)
     else:
         _refuse_table(place, force=force, sources=(result, secret))
-        write_whole(place, rendered(found.frame, place.name))
+        write_whole(place, rendered(found.frame, place.name), private=True)
         count = found.frame.height
     if as_json:
         say_json({"file": str(place), "what": found.what, "count": count})

@@ -40,6 +40,7 @@ from sfumato.cli.help_by_task import ByTask
 from sfumato.cli.show import json_text
 from sfumato.cli.stopping import STOPPED, ending, stoppable
 from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
+from sfumato.ground.scratch import clear_temporary
 from sfumato.version import __version__
 
 NO_MEMORY = (
@@ -144,6 +145,7 @@ def main() -> None:
     """Run a command; every refusal is one message and an exit code."""
     try:
         with stoppable():
+            clear_temporary()
             code = app(standalone_mode=False)
             if code == EXIT_INTERRUPTED:  # stopped before a command had begun
                 raise Interrupted(STOPPED)

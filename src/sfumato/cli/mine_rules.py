@@ -127,10 +127,10 @@ def _show(
     frame, sets = found.frame(), found.itemsets
     if output is not None:
         whole = as_texts(frame) if output.suffix == ".csv" else frame
-        write_whole(output, rendered(whole, output.name))
+        write_whole(output, rendered(whole, output.name), private=True)
     if picture is not None:
         points = list(frame.select("support", "confidence", "lift").iter_rows())
-        write_whole(picture, standing_alone(rules_picture(points)))
+        write_whole(picture, standing_alone(rules_picture(points)), private=True)
     if as_json:
         told = {"records": sets.rows, "min_rows": sets.support, "frequent_sets": sets.count, "rules": found.count}
         files: dict[str, Any] = {

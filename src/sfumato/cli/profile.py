@@ -67,7 +67,7 @@ def profile(
     if output is not None:
         said = {**reading, **({} if database is None else {"database": _relative(str(database), output)})}
         path = None if data is None else _relative(data, output)
-        write_whole(output, draft(found, path=path, missing=markers, reading=said))
+        write_whole(output, draft(found, path=path, missing=markers, reading=said), private=True)
     if as_json:
         say_json({**found.to_json(), "plan": None if output is None else str(output)})
     else:

@@ -97,6 +97,7 @@ def stored(path: str | os.PathLike[str], spec: Specification) -> Iterator[Memory
         raise DataError(f"{place}: somebody else has added to it meanwhile; nothing was handed out, so run it again")
     try:
         with scratch(place.parent, place.name) as folder:
+            folder.new.touch(mode=0o600)
             folder.new.write_text(memory.write(), encoding="utf-8")
             sync(folder.new)
             with unstopped():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from contextlib import closing, suppress
 
 
@@ -72,7 +73,7 @@ def _parts(memory: str, *paths: str) -> None:
         rows.aggregate(f"bit_xor(hash({', '.join(columns)}))").fetchall()
 
 
-READERS = {
+READERS: dict[str, Callable[..., None]] = {
     "parquet": _parquet,
     "arrow": _arrow,
     "json-lines": _json_lines,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from sfumato.engines.arrow_stream import ArrowStream
 from sfumato.engines.statements import quoted, text
 from sfumato.ground.errors import DataError
 from sfumato.ground.extras import extra
+from sfumato.ground.scratch import Scratch, close, open_temporary
 
 DIALECT = "duckdb"
 _ARRIVING = "sfumato arriving"
@@ -40,7 +40,8 @@ class DuckEngine:
         ``what`` is what needs DuckDB, for the message where it is not installed.
         """
         duckdb = extra("duckdb", what)
-        folder = tempfile.mkdtemp(prefix="sfumato-")
+        kept = open_temporary("duckdb")
+        folder = str(kept.new)
         config = {
             "temp_directory": folder,
             "autoinstall_known_extensions": "false",
@@ -55,9 +56,9 @@ class DuckEngine:
                 made.connection.execute("SET allowed_directories = [$1]", [folder])
                 made.connection.execute("SET enable_external_access = false")
         except duckdb.Error as fault:
-            shutil.rmtree(folder, ignore_errors=True)
+            close(kept)
             raise DataError(f"{database or 'DuckDB'} cannot be opened: {_told(fault)}") from None
-        weakref.finalize(made, _closed, made.connection, folder)
+        weakref.finalize(made, _closed, made.connection, kept)
         return made
 
     def ask(self, statement: exp.Query) -> pl.DataFrame:
@@ -123,6 +124,6 @@ def _told(fault: BaseException) -> str:
     return (str(fault).strip() or type(fault).__name__).splitlines()[0]
 
 
-def _closed(connection: Any, folder: str) -> None:
+def _closed(connection: Any, kept: Scratch) -> None:
     connection.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    close(kept)

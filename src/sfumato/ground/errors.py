@@ -36,6 +36,9 @@ class SfumatoError(Exception):
 
     exit_code = EXIT_BAD_INPUT
 
+    def __str__(self) -> str:
+        return shortened(super().__str__())
+
 
 class ParameterError(SfumatoError, ValueError):
     """A parameter is outside the limits of the formula that needs it."""
@@ -72,9 +75,15 @@ class Infeasible(SfumatoError):
 
 
 class BudgetError(SfumatoError):
-    """A privacy budget does not suffice, or its ledger cannot be read."""
+    """A privacy budget does not suffice."""
 
     exit_code = EXIT_INFEASIBLE
+
+
+class LedgerError(BudgetError):
+    """The ledger of a budget cannot be read or written, or was changed."""
+
+    exit_code = EXIT_BAD_INPUT
 
 
 class ClaimRefuted(SfumatoError):
@@ -113,6 +122,26 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 characters, which cannot be written at all. Tabs and line ends stay."""
 
 
+_LONG_VALUE = re.compile(r"\S{300,}")
+_MAX_MESSAGE = 4_000
+
+
+def shortened(message: str) -> str:
+    """A message in which a value of hundreds of characters shows its beginning, and which ends somewhere.
+
+    >>> shortened("plan.toml: privacy.k is '" + "9" * 5000 + "'; write a number")
+    "plan.toml: privacy.k is '99999999999999999999999999999999999999999999999...(5,002 characters); write a number"
+    """
+    cut = _LONG_VALUE.sub(
+        lambda found: f"{found[0][:48]}...({len(found[0].rstrip(';,.')):,} characters){_end(found[0])}", message
+    )
+    return cut if len(cut) <= _MAX_MESSAGE else f"{cut[:_MAX_MESSAGE]}... ({len(message):,} characters)"
+
+
+def _end(value: str) -> str:
+    return value[-1] if value[-1] in ";,." else ""
+
+
 def visible(text: str) -> str:
     r"""A text whose control characters can be seen and do nothing.
 
@@ -128,7 +157,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zipcode", ["zip_code", "age"]), nearest("zipcode", [])
     ("; did you mean 'zip_code'?", '.')
     """
-    close = get_close_matches(name, [str(one) for one in known], n=1)
+    close = get_close_matches(name[:100], [str(one) for one in known], n=1)
     return f"; did you mean {close[0]!r}?" if close else "."
 
 

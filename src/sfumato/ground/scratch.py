@@ -113,9 +113,32 @@ def temporary(name: str) -> Iterator[Path]:
         yield made.new
 
 
+def open_temporary(name: str) -> Scratch:
+    """A scratch folder among the system's temporary ones that stays until ``close``, with an empty folder in it."""
+    place = Path(tempfile.gettempdir())
+    clear(place)
+    try:
+        with unstopped():
+            made = _opened(place, name)
+        made.new.mkdir(mode=0o700)
+    except OSError as error:
+        raise BundleError(f"{place} cannot be written: {error.strerror or error}") from error
+    return made
+
+
+def close(made: Scratch) -> None:
+    """Remove a scratch folder that was opened to stay."""
+    _close(made)
+
+
+def clear_temporary() -> None:
+    """Remove what killed processes left among the system's temporary folders."""
+    clear(Path(tempfile.gettempdir()))
+
+
 def close_all() -> None:
     """Remove every scratch folder of this process: an interrupt can fall between the opening of one and its block."""
-    for one in _OPEN:
+    for one in tuple(_OPEN):
         _close(one)
 
 

@@ -191,6 +191,7 @@ class Projects:
 
     def free_name(self, wanted: str) -> str:
         """A name for a new project that no other has."""
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)  # it holds uploads and figures of the original
         bare = re.sub(r"[^A-Za-z0-9._-]+", "-", wanted).strip("-._")[:50] or "project"
         return next(name for name in self._names(bare) if not (self.home / name).exists())
 

@@ -149,11 +149,10 @@ def refuse_output(folder: Path, inside: Path | None, *, force: bool) -> None:
         )
     if inside is not None and inside.exists() and not force:
         raise BundleError(f"{inside} exists already; name another file with --inside, or replace it with --force")
-    if inside is not None and not inside.resolve().parent.is_dir():
-        raise BundleError(f"{inside} cannot be written: {inside.parent} is no folder")
-    parent = next(p for p in folder.resolve().parents if p.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise BundleError(f"{folder} cannot be written: {parent} is not a writable folder")
+    for path in (folder, *([] if inside is None else [inside])):
+        parent = next(p for p in path.resolve().parents if p.exists())
+        if not parent.is_dir() or not os.access(parent, os.W_OK):
+            raise BundleError(f"{path} cannot be written: {parent} is not a writable folder")
 
 
 def refuse_key_inside(plan: Plan, folder: Path) -> None:

@@ -245,8 +245,7 @@ def run_party(taking: Taking) -> Took:
     about = taking.session_of(conversation)
     result = _settled(taking, result)
     if taking.record is not None:
-        write_whole(taking.record, _recorded(notes, asked.session.names))
-        taking.record.chmod(0o600)
+        write_whole(taking.record, _recorded(notes, asked.session.names), private=True)
     _written(taking, result, about)
     return Took(result=result, about=about)
 

@@ -127,7 +127,7 @@ class Release:
 
     def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
         """Write the steward's own report; it shows the original's figures and must not be published."""
-        write_whole(Path(path), self.report(inside=True, work=work))
+        write_whole(Path(path), self.report(inside=True, work=work), private=True)
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
         """New records under the same recoding; values outside the domain are refused, starred or left out."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from sfumato.bundle.pseudonyms import Pseudonyms
 from sfumato.bundle.signatures import Signer, sign
-from sfumato.bundle.staging import staged
+from sfumato.bundle.staging import staged, write_private
 from sfumato.ground.errors import ClaimRefuted, PlanError
 from sfumato.ground.extras import require
 from sfumato.ground.scratch import page_of
@@ -98,7 +98,7 @@ def write(
             if signer is not None:
                 sign(inner, signer)
             if inside is not None:
-                page_of(inner).write_text(made.report(inside=True, work=work), encoding="utf-8")
+                write_private(page_of(inner), made.report(inside=True, work=work))
         with work.stage("verify"):
             checked = verify_written(inner, read_back, card=None if signer is None else signer.card)
         if (wrong := checked.wrong) is not None:

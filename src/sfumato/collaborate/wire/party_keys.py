@@ -5,16 +5,15 @@ The key is Ed25519. The certificate is signed by itself: it binds the key to not
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sfumato.bundle.secret_files import write_secret, write_with
 from sfumato.bundle.staging import write_whole
 from sfumato.collaborate.wire.party_cards import Address, PartyCard, party_name
-from sfumato.ground.errors import SessionError
+from sfumato.ground.errors import BundleError, SessionError
 from sfumato.ground.opening import read_whole
 
 if TYPE_CHECKING:
@@ -59,17 +58,10 @@ class PartyKey:
             if path.exists() or path.is_symlink():
                 raise SessionError(f"{path} exists already; name another folder with -o, or keep this key")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(self.secret)
-        except OSError as error:
-            raise SessionError(f"{key} cannot be written: {error.strerror}") from error
-        try:
-            write_whole(card, self.card.text())
-        except BaseException:
-            with suppress(OSError):
-                key.unlink()
-            raise
+            write_secret(key, self.secret)
+            write_with(key, lambda: write_whole(card, self.card.text()))
+        except BundleError as error:
+            raise SessionError(str(error)) from error
         return key, card
 
 

@@ -53,7 +53,7 @@ def keep(log: Path, key: str, head: Head, states: Mapping[str, State]) -> None:
     if len(data) > MOST_KEPT:
         return
     with suppress(BundleError):
-        write_whole(state_file(log), _digest(key, data) + data)
+        write_whole(state_file(log), _digest(key, data) + data, private=True)
 
 
 def recall(log: Path, key: str) -> tuple[Head, dict[str, dict[str, NDArray[Any]]]] | None:

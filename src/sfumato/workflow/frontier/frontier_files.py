@@ -28,9 +28,11 @@ def write_files(found: Frontier) -> None:
     from sfumato.workflow.frontier.frontier_content import facts
 
     figures = content(found)
-    write_whole(found.folder / FIGURES, json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-    write_whole(found.folder / TABLE, table(found))
-    write_whole(found.folder / PAGE, render(facts(found)))
+    write_whole(
+        found.folder / FIGURES, json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False) + "\n", private=True
+    )
+    write_whole(found.folder / TABLE, table(found), private=True)
+    write_whole(found.folder / PAGE, render(facts(found)), private=True)
 
 
 def content(found: Frontier) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Store:
     def save(self, name: str, record: Mapping[str, Any]) -> None:
         """Write a record: all of it or nothing."""
         text = json.dumps({"name": name, **record}, indent=1, ensure_ascii=False, allow_nan=False)
-        write_whole(self.folder / POINTS / f"{name}.json", text + "\n")
+        write_whole(self.folder / POINTS / f"{name}.json", text + "\n", private=True)
 
 
 def check_folder(folder: Path) -> None:

@@ -57,7 +57,7 @@ class Dimensions:
 
     def write(self, path: str | Path) -> None:
         """Write the page; it tells about the original and is not to be published."""
-        write_whole(Path(path), self.page())
+        write_whole(Path(path), self.page(), private=True)
 
 
 def study_dimensions(plan: Plan, frame: object, *, order: Order, work: Work) -> Dimensions:

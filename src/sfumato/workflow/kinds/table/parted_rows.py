@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from sfumato.data.table import plain_cells
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import BundleError, DataError, PlanError, listed
+from sfumato.ground.scratch import close, open_temporary
 from sfumato.verification.released_parts import counted_files
 from sfumato.workflow.bundling import stated
 from sfumato.workflow.engine_input import is_relation, is_spark
@@ -75,18 +75,19 @@ def refuse_whole(prepared: Prepared, recoding: Recoding) -> None:
 def parted(prepared: Prepared, recoding: Recoding, chance: Chance) -> ReleasedParts:
     """Let the source write the recoded rows, and put them into parts in random order."""
     refuse_whole(prepared, recoding)
-    folder = Path(tempfile.mkdtemp(prefix="sfumato-parts-"))
+    kept = open_temporary("parts")
+    folder = kept.new
     try:
         write_parts(_batches(prepared, recoding, folder, chance), folder, prepared.rows, chance)
         files = sorted(folder.glob("part-*.parquet"))
         made = ReleasedParts(folder=folder, source=counted_files(files, prepared.source.missing))
     except (OSError, pl.exceptions.PolarsError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise BundleError(f"{folder.parent} cannot be written: {error}; nothing was written") from error
+        close(kept)
+        raise BundleError(f"{kept.folder.parent} cannot be written: {error}; nothing was written") from error
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        close(kept)
         raise
-    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(made, close, kept)
     return made
 
 
