@@ -35,7 +35,7 @@ def randomized_responses(
     for _ in range(64):
         if Fraction(kept) * len(names) < 1:
             break
-        # Numbers in place of texts, which OpenDP cuts off at a NUL. The categories are public, and so are their numbers.
+        # Numbers in place of texts, which OpenDP cuts off at a NUL. The categories and their numbers are public.
         made = dp.m.make_randomized_response(list(range(len(names))), kept, T="i64")
         if costs(made, 1) <= budget:
             return [names[made(numbers[answer])] for answer in answers], Pure(epsilon=budget, what=what), kept
