@@ -76,19 +76,19 @@ class JointPlace:
 
 PLACES: Mapping[str, JointPlace] = {
     "counts": JointPlace(version=1, place="sfumato.collaborate.mining.summed_counts:COUNTS"),
-    "rules": JointPlace(version=1, place="sfumato.collaborate.mining.rule_protocol:RULES"),
+    "rules": JointPlace(version=2, place="sfumato.collaborate.mining.rule_protocol:RULES"),
     "naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:BAYES"),
     "tree": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:TREE"),
-    "vertical-rules": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_RULES"),
-    "vertical-naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
+    "vertical-rules": JointPlace(version=2, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_RULES"),
+    "vertical-naive-bayes": JointPlace(version=2, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
     "k-means": JointPlace(version=1, place="sfumato.collaborate.mining.cluster_protocol:MEANS"),
     "graded": JointPlace(version=1, place="sfumato.collaborate.mining.graded_agreement:GRADED"),
     "vertical-release": JointPlace(
-        version=1, place="sfumato.workflow.joint_releases.vertical_release:VERTICAL_RELEASE"
+        version=2, place="sfumato.workflow.joint_releases.vertical_release:VERTICAL_RELEASE"
     ),
     "private-release": JointPlace(version=1, place="sfumato.workflow.joint_private.private_protocol:PRIVATE_RELEASE"),
     "vertical-private-release": JointPlace(
-        version=1, place="sfumato.workflow.joint_private.vertical_private:VERTICAL_PRIVATE"
+        version=2, place="sfumato.workflow.joint_private.vertical_private:VERTICAL_PRIVATE"
     ),
     "release": JointPlace(version=1, place="sfumato.workflow.joint_releases.release_protocol:RELEASE"),
 }

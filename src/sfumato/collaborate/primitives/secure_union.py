@@ -26,8 +26,18 @@ LEAKAGE = Leakage(
     protocol="secure union",
     result=(Told(to="everybody", what="which items at least one party has"),),
     beyond=(
-        Told(to="everybody", what="the number of items of each party, rounded up to a power of two"),
-        Told(to="the first party", what="how many items several parties have in common, but not which"),
+        Told(
+            to="everybody", what="in how many pieces of 16 bytes each party's items are, rounded up to a power of two"
+        ),
+        Told(
+            to="everybody",
+            what="how many pieces there are at more than one party, counted once for each party after the first, but "
+            "not which",
+        ),
+        Told(
+            to="the first party",
+            what="for every group of parties, how many pieces these and no others have, but not which",
+        ),
     ),
     withstands="no two parties: neighbours in the ring that work together can follow an item to its owner",
     limits="guessing the owner from the union itself, as with three parties where two items are your own",
