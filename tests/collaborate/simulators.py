@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from sfumato.collaborate.conversation import MAX_RECORDS
 from sfumato.collaborate.exchange import Exchange, Seat, Talk
 from sfumato.collaborate.mining import graded_agreement
 from sfumato.collaborate.primitives import batched_oprf, transfer_extension
@@ -506,7 +507,7 @@ class Observed:
 
     def __init__(self, inner: ThreadConversation) -> None:
         self.inner, self.declared, self.view = inner, [], {}
-        self.seat, self.meter = inner.seat, inner.meter
+        self.seat, self.meter, self.max_records = inner.seat, inner.meter, inner.max_records
 
     def run(self, talk: Talk[Any]) -> Any:
         answer: Any = None
@@ -529,7 +530,7 @@ class Alone:
 
     def __init__(self, seat: Seat, declared: Sequence[tuple[str, Any]], coins: Coins) -> None:
         self.seat, self.meter, self.coins, self.state, self.view = seat, Meter(), coins, {}, {}
-        self.rest = iter(declared)
+        self.rest, self.max_records = iter(declared), MAX_RECORDS
 
     def run(self, talk: Talk[Any]) -> Any:
         answer: Any = None

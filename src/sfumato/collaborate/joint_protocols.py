@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from sfumato.budget.events import Event
-from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.conversation import UNUSABLE, Conversation, WrongNumbers, one_of
 from sfumato.collaborate.leakage import Leakage
 from sfumato.data.table import Table
+from sfumato.ground.errors import SessionError, SfumatoError
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,3 +107,16 @@ def joint_protocol(name: str) -> JointProtocol:
     module, _, attribute = PLACES[name].place.partition(":")
     found: JointProtocol = getattr(import_module(module), attribute)
     return found
+
+
+def trusted(conversation: Conversation, work: Callable[[], Value]) -> Value:
+    """What a party computes from what others sent: whatever they sent, it comes out or is refused."""
+    others = one_of(conversation.seat.others)
+    try:
+        return work()
+    except WrongNumbers as error:
+        raise SessionError(f"{error}: {others} put in other numbers than it counted") from error
+    except SfumatoError:
+        raise
+    except UNUSABLE as error:
+        raise SessionError(f"{others} sent numbers that cannot be computed with ({type(error).__name__})") from error
