@@ -13,9 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
+from sfumato.collaborate.exchange import Seat
 from sfumato.collaborate.joint_protocols import joint_protocol
+from sfumato.collaborate.primitives import pairwise_masks
 from sfumato.collaborate.wire.framing import HEAD, NOBODY, Kind, encode
+from sfumato.collaborate.wire.greeting import session_name
 from sfumato.collaborate.wire.link import Link
 from sfumato.collaborate.wire.session_file import Limits
 from sfumato.ground.errors import SessionError
@@ -35,7 +39,11 @@ def taking(table: Table, me: int, folder: Path) -> Taking:
     return Taking(asked=asked, me=me, own=own, key=table.keys[me], output=folder / f"out{me}", record=folder / f"r{me}")
 
 
-def against(tmp_path: Path, act: Act, limits: Limits = PATIENT) -> list[str]:
+AGAIN = "; nothing was written, and the session can be run again"
+MAYBE = "; nothing was written here, but other parties may have written the result: ask them before you run it again"
+
+
+def against(tmp_path: Path, act: Act, limits: Limits = PATIENT, ending: str = AGAIN) -> list[str]:
     """What the two honest parties say after the third has done its worst."""
     table = made(tmp_path, 3, limits, parameters=COLUMNS)
 
@@ -54,7 +62,7 @@ def against(tmp_path: Path, act: Act, limits: Limits = PATIENT) -> list[str]:
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {f"{name}.{end}" for name in "abc" for end in ("key", "card")}, "something was written"
     said = [str(one) for one in found[:2]]
-    assert all(one.endswith("; nothing was written, and the session can be run again") for one in said)
+    assert all(one.endswith(ending) for one in said), said
     return said
 
 
@@ -146,15 +154,32 @@ def test_dropping_out(tmp_path: Path):
     both(against(tmp_path, closes), "c dropped out: the connection broke off")
 
 
+def sums(one: Villain, own: list[int]) -> None:
+    """Greet the others and take part in a secure sum with these numbers."""
+    secret = X25519PrivateKey.generate()
+    shown = secret.public_key().public_bytes_raw()
+    one.greet()
+    for peer in one.all():
+        one.send(peer, Kind.DATA, "keys/public", shown)
+    seat = Seat(me=2, count=3, session=session_name(one.session.terms, [one.nonces[n] for n in range(3)]))
+    keys = {}
+    for peer in one.all():
+        label, content = "", b""
+        while label != "keys/public":
+            label, content = one.read(peer)
+        shared = secret.exchange(X25519PublicKey.from_public_bytes(content))
+        keys[peer] = pairwise_masks._derived(shared, seat, peer, sorted((shown, content)))
+    masked = pairwise_masks.PairwiseKeys(seat, keys).mask(2) + np.array([n % 2**64 for n in own], np.uint64)
+    for peer in one.all():
+        one.send(peer, Kind.DATA, "sum/masked", pairwise_masks.words_written(masked))
+
+
 def test_dropping_out_before_the_last_word(tmp_path: Path):
-    """A party that has its result and leaves without saying so: nobody else writes one."""
+    """A party that has its result and leaves without saying so: others write none, and hear that it may have one."""
 
     def act(one: Villain) -> None:
-        one.greet()
+        sums(one, [0, 0])
         digests = {}
-        for peer in one.all():
-            one.send(peer, Kind.DATA, *KEY)
-            one.send(peer, Kind.DATA, "sum/masked", bytes(16))
         for peer in one.all():
             while peer not in digests:
                 label, content = one.read(peer)
@@ -167,7 +192,45 @@ def test_dropping_out_before_the_last_word(tmp_path: Path):
             one.sockets[peer].close()
         one.sockets.clear()
 
-    both(against(tmp_path, act), "c dropped out: the connection broke off")
+    both(against(tmp_path, act, ending=MAYBE), "c dropped out: the connection broke off")
+
+
+@pytest.mark.parametrize("shift", [3 * 10**8, 10**15, -(10**6), -(2**62)])
+def test_counts_that_nobody_can_have(tmp_path: Path, shift: int):
+    """A party that follows the protocol with other counts: which of the others it is, a secure sum does not show."""
+
+    said = against(tmp_path, lambda one: sums(one, [shift, shift]))
+    assert all("a count or sum of the parties is" in one or "ended the session" in one for one in said), said
+    assert any("one of b, c put in other numbers" in one or "one of a, c put in other numbers" in one for one in said)
+
+
+def test_only_the_party_that_stalls_is_named(tmp_path: Path):
+    """The last party sends its key to one of the others: the other waits for it, and the first waits for both."""
+
+    def act(one: Villain) -> None:
+        one.greet()
+        one.send(0, Kind.DATA, *KEY)
+        for _ in range(100):
+            for peer in one.all():
+                one.send(peer, Kind.HEARTBEAT)
+            threading.Event().wait(0.05)
+
+    for text in against(tmp_path, act, Limits(join=20, silence=20, step=1)):
+        assert "c sent no 'keys/public' for 1 seconds" in text
+        assert "a sent no" not in text
+        assert "b, c" not in text
+
+
+def test_a_party_that_was_late_is_not_blamed_for_another(tmp_path: Path):
+    """The second party calls the first before it is there; then only the third is missing."""
+    table = made(tmp_path, 3, Limits(join=2, silence=20, step=20), parameters=COLUMNS)
+
+    def late() -> Any:
+        threading.Event().wait(0.6)
+        return run_party(taking(table, 0, tmp_path))
+
+    said = at_once([late, lambda: run_party(taking(table, 1, tmp_path))])
+    assert "c did not come within 2 seconds; " in str(said[1]), said
 
 
 def test_hanging(tmp_path: Path):

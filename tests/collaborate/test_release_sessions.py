@@ -215,7 +215,7 @@ def test_people_of_a_vertical_release():
     with pytest.raises(SessionError, match="nobody in common"):
         jointly("vertical-release", G6_ASKED, [left, strangers])
     other = right.with_columns(pl.lit("Y").alias("class"))
-    with pytest.raises(SessionError, match="other values of 'class'"):
+    with pytest.raises(SessionError, match="not have the same values of 'class'"):
         jointly("vertical-release", G6_ASKED, [left, other])
 
 

@@ -53,8 +53,8 @@ def test_a_session(folder: Path):
     assert (found.limits.silence, found.limits.step, found.limits.beat) == (5, 900, 1)
     assert found.number("south") == 1
     assert sorted(found.terms) == [
-        "frames", "limits.join", "limits.silence", "limits.step", "parameters.columns.ward", "parties.north",
-        "parties.south", "protocol", "protocol version", "sfumato",
+        "frames", "limits.join", "limits.records", "limits.silence", "limits.step", "parameters.columns.ward",
+        "parties.north", "parties.south", "protocol", "protocol version", "sfumato",
     ]  # fmt: skip
 
 

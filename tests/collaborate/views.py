@@ -10,12 +10,18 @@ Five tests for each label; with ``rate`` shared out among all, an honest protoco
 * bytes have the same distribution (chi-square of two samples);
 * so have differences of messages that follow each other in a run, xor and modulo 2^64: a mask used twice cancels there;
 * no block of 8 bytes comes back more often.
+
+Two more look at all messages of a run together, with the party's own coins among them (``joint_differences``):
+
+* differences of every two messages, whatever their labels, have the same bytes: a mask that another message or one's
+  own coins give away cancels there;
+* every two bit positions agree equally often (Hoeffding's inequality).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import log, sqrt
 from typing import Any
 
@@ -72,6 +78,61 @@ def differences(real: Sequence[View], simulated: Sequence[View], *, rate: float 
     return found
 
 
+PAIRS = 24
+"""So many messages of a run are compared with each other, the first of each label first."""
+BITS = 700
+"""So many bits of a run are compared with each other, spread over all messages."""
+
+
+def joint_differences(real: Sequence[View], simulated: Sequence[View], *, rate: float = RATE) -> list[str]:
+    """What tells real views from simulated ones, label by label and taken together."""
+    found = differences(real, simulated, rate=rate / 2)
+    if any(one.endswith("lengths") for one in found):
+        return found
+    one, other = ([_in_turn(view) for view in side] for side in (real, simulated))
+    names = [name for name, _ in one[0][:PAIRS]]
+    pairs = list(combinations(range(len(names)), 2))
+    for a, b in pairs:
+        for operation, kind in ((np.bitwise_xor, np.uint8), (np.subtract, np.uint64)):
+            sides = [
+                _steps([(run[a][1], run[b][1]) for run in side], kind, operation, cut=True) for side in (one, other)
+            ]
+            if _differ(*map(_unequal, sides), rate / (8 * len(pairs))):
+                found.append(f"{names[a]} and {names[b]}: {operation.__name__}")
+    if _disagree(one, other, rate / 4):
+        found.append("bits together")
+    return found
+
+
+def _unequal(content: bytes) -> bytes:
+    """Differences without blocks of zeros: an item that two messages have in common makes many bytes equal at once."""
+    blocks = np.frombuffer(content[: len(content) // 8 * 8], np.uint64)
+    return blocks[blocks != 0].tobytes()
+
+
+def _in_turn(view: View) -> list[tuple[str, bytes]]:
+    """The messages of a run, the first of each label first."""
+    every = [(at, label, message) for label, some in sorted(view.items()) for at, message in enumerate(some)]
+    return [(label, message) for _, label, message in sorted(every, key=lambda one: one[:2])]
+
+
+def _disagree(one: Sequence[Any], other: Sequence[Any], rate: float) -> bool:
+    """Whether two bits of a run are equal more often on one side."""
+    if len({sum(len(message) for _, message in run) for run in (*one, *other)}) > 1:
+        return False
+    sides = [np.stack([np.unpackbits(np.frombuffer(b"".join(m for _, m in run), np.uint8)) for run in side])
+             for side in (one, other)]  # fmt: skip
+    width = sides[0].shape[1]
+    if not width:
+        return False
+    places = np.unique(np.linspace(0, width - 1, min(BITS, width)).astype(np.int64))
+    signs = [2.0 * side[:, places] - 1 for side in sides]
+    first, second = (side.T @ side / len(side) for side in signs)
+    runs = 2 / (1 / len(one) + 1 / len(other))
+    limit = 2 * sqrt(log(len(places) ** 2 / rate) / runs)
+    return bool(np.abs(first - second).max() > limit)
+
+
 Runs = Sequence[Sequence[bytes]]
 
 
@@ -114,13 +175,13 @@ def _bits(runs: Runs) -> np.ndarray:
     return np.stack([np.unpackbits(np.frombuffer(b"".join(run), np.uint8)) for run in runs])
 
 
-def _steps(runs: Runs, kind: Any, operation: Any) -> bytes:
-    """Differences of neighbouring messages of one length in a run."""
+def _steps(runs: Runs, kind: Any, operation: Any, *, cut: bool = False) -> bytes:
+    """Differences of neighbouring messages of one length in a run; or of their beginnings, as long as the shorter."""
     found = []
     for run in runs:
         for before, after in pairwise(run):
-            size = len(before) // np.dtype(kind).itemsize * np.dtype(kind).itemsize
-            if len(before) == len(after) and size:
+            size = min(len(before), len(after)) // np.dtype(kind).itemsize * np.dtype(kind).itemsize
+            if (cut or len(before) == len(after)) and size:
                 left, right = (np.frombuffer(part[:size], kind) for part in (before, after))
                 found.append(operation(right, left).tobytes())
     return b"".join(found)

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from sfumato.budget.events import Event
-from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.conversation import UNUSABLE, Conversation, WrongNumbers, one_of
 from sfumato.collaborate.leakage import Leakage
 from sfumato.data.table import Table
+from sfumato.ground.errors import SessionError, SfumatoError
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,19 +79,19 @@ class JointPlace:
 
 PLACES: Mapping[str, JointPlace] = {
     "counts": JointPlace(version=1, place="sfumato.collaborate.mining.summed_counts:COUNTS"),
-    "rules": JointPlace(version=1, place="sfumato.collaborate.mining.rule_protocol:RULES"),
+    "rules": JointPlace(version=2, place="sfumato.collaborate.mining.rule_protocol:RULES"),
     "naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:BAYES"),
     "tree": JointPlace(version=1, place="sfumato.collaborate.mining.learning_protocols:TREE"),
-    "vertical-rules": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_RULES"),
-    "vertical-naive-bayes": JointPlace(version=1, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
+    "vertical-rules": JointPlace(version=2, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_RULES"),
+    "vertical-naive-bayes": JointPlace(version=2, place="sfumato.collaborate.mining.vertical_protocols:VERTICAL_BAYES"),
     "k-means": JointPlace(version=1, place="sfumato.collaborate.mining.cluster_protocol:MEANS"),
     "graded": JointPlace(version=1, place="sfumato.collaborate.mining.graded_agreement:GRADED"),
     "vertical-release": JointPlace(
-        version=1, place="sfumato.workflow.joint_releases.vertical_release:VERTICAL_RELEASE"
+        version=2, place="sfumato.workflow.joint_releases.vertical_release:VERTICAL_RELEASE"
     ),
     "private-release": JointPlace(version=1, place="sfumato.workflow.joint_private.private_protocol:PRIVATE_RELEASE"),
     "vertical-private-release": JointPlace(
-        version=1, place="sfumato.workflow.joint_private.vertical_private:VERTICAL_PRIVATE"
+        version=2, place="sfumato.workflow.joint_private.vertical_private:VERTICAL_PRIVATE"
     ),
     "release": JointPlace(version=1, place="sfumato.workflow.joint_releases.release_protocol:RELEASE"),
 }
@@ -104,3 +107,16 @@ def joint_protocol(name: str) -> JointProtocol:
     module, _, attribute = PLACES[name].place.partition(":")
     found: JointProtocol = getattr(import_module(module), attribute)
     return found
+
+
+def trusted(conversation: Conversation, work: Callable[[], Value]) -> Value:
+    """What a party computes from what others sent: whatever they sent, it comes out or is refused."""
+    others = one_of(conversation.seat.others)
+    try:
+        return work()
+    except WrongNumbers as error:
+        raise SessionError(f"{error}: {others} put in other numbers than it counted") from error
+    except SfumatoError:
+        raise
+    except UNUSABLE as error:
+        raise SessionError(f"{others} sent numbers that cannot be computed with ({type(error).__name__})") from error

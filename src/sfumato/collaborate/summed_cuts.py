@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.conversation import Conversation, WrongNumbers
 from sfumato.collaborate.primitives.pairwise_masks import PairwiseKeys, agree_keys
 from sfumato.collaborate.primitives.secure_sum import Counts, secure_sum
 from sfumato.ground.errors import DataError
@@ -28,14 +28,39 @@ MOST_PAIRS = 2**26
 class SummedNumbers:
     """Sums over all parties of a conversation; each sum has masks of its own."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        """Agree on keys with every other party."""
-        self.conversation = conversation
+    def __init__(self, conversation: Conversation, *, each: int = 1, signed: bool = False) -> None:
+        """Agree on keys with every other party.
+
+        A record adds at most ``each`` to a number; ``signed`` numbers have noise and may be negative.
+        """
+        self.conversation, most = conversation, each * conversation.max_records
+        self._least, self._most = (-most, 2 * most) if signed else (0, most)
         self._keys: PairwiseKeys = conversation.run(agree_keys(conversation.seat))
 
     def __call__(self, values: Counts) -> Counts:
         """The sum of what every party gives here; all give arrays of the same shape."""
-        return self.conversation.run(secure_sum(self.conversation.seat, self._keys, values))
+        if values.size and (values.min() < self._least or values.max() > self._most):
+            raise DataError(
+                f"this party counts more than limits.records of the session allows, {self.conversation.max_records:,}; "
+                "agree on a higher limit"
+            )
+        total = self.conversation.run(secure_sum(self.conversation.seat, self._keys, values))
+        parties = self.conversation.seat.count
+        refuse_outside(total, self._least * parties, self._most * parties)
+        return total
+
+
+def refuse_outside(numbers: Counts, least: int, most: int) -> None:
+    """Refuse opened numbers that no honest parties can have."""
+    if numbers.size and (int(numbers.min()) < least or int(numbers.max()) > most):
+        worst = int(numbers.min()) if int(numbers.min()) < least else int(numbers.max())
+        raise WrongNumbers(f"a count or sum of the parties is {worst:,}, and must be from {least:,} to {most:,}")
+
+
+def refuse_more(parts: Numbers, whole: Numbers) -> None:
+    """Refuse parts that add up to more than the whole that they are parts of."""
+    if (np.asarray(parts) > np.asarray(whole)).any():
+        raise WrongNumbers("the counts of the parts of a group add up to more than the group has")
 
 
 class SummedSource:
@@ -63,20 +88,30 @@ class SummedCuts:
     def __init__(self, sums: Sums, own: CutCounts, figures: int) -> None:
         """At the root."""
         self._sums, self._own, self._figures = sums, own, figures
+        self._known: Numbers | None = None
+        """What each partition has, where it has been told: partitions x figures."""
+        self._all: Numbers | None = None
 
     def total(self) -> Numbers:
         """The figures of all records of all parties."""
-        return self._sums(np.asarray(self._own.total(), np.int64))
+        found = self._sums(np.asarray(self._own.total(), np.int64))
+        self._all = found
+        if self._known is None:
+            self._known = found[None]
+        return found
 
     def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures."""
         self._refuse_many((groups.count if groups else asked.count) * asked.children)
-        return self._sums(np.asarray(self._own.histogram(asked, groups), np.int64))
+        found = self._sums(np.asarray(self._own.histogram(asked, groups), np.int64))
+        self._refuse_wrong(found, asked, groups)
+        return found
 
     def refine(self, asked: Division) -> Divided:
         """The pairs in which anybody counted anything; every public child is asked about, so that none tells whose."""
         self._refuse_many(asked.count * asked.children)
         counts = self._sums(np.asarray(self._own.refine(asked).dense(), np.int64))
+        self._refuse_wrong(counts, asked, None)
         flat = counts.reshape(-1, self._figures)
         keys = np.arange(len(flat), dtype=np.int64)
         return Divided(
@@ -86,6 +121,24 @@ class SummedCuts:
     def apply(self, divided: Divided, places: Ids) -> None:
         """Each party divides its own records."""
         self._own.apply(divided, places)
+        if self._known is not None:
+            kept, parts = places >= 0, divided.division.parts
+            grown = np.zeros((max(len(self._known), int(places.max(initial=-1)) + 1), self._figures), np.int64)
+            grown[: len(self._known)] = self._known
+            grown[slice(None) if parts is None else parts] = 0
+            grown[places[kept]] = divided.counts[kept]
+            self._known = grown
+
+    def _refuse_wrong(self, counts: Numbers, asked: Division, groups: Groups | None) -> None:
+        """Children of a partition have no more records than it has."""
+        known = self._all if asked.parts is None else self._known
+        if known is None:
+            return
+        expected = known[None] if asked.parts is None else known[asked.parts]
+        if groups is not None:
+            each, expected = expected, np.zeros((groups.count, self._figures), np.int64)
+            np.add.at(expected, groups.of, each)
+        refuse_more(counts.sum(axis=1), expected)
 
     def _refuse_many(self, pairs: int) -> None:
         if pairs * self._figures > MOST_PAIRS:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sfumato.collaborate.conversation import MAX_RECORDS, driven
 from sfumato.collaborate.exchange import Exchange, Result, Seat, Talk
 from sfumato.collaborate.transcript import Meter, Transcript
 from sfumato.ground.errors import SessionError
@@ -91,6 +92,7 @@ class ThreadConversation:
         self._posts = posts
         self._seconds = seconds
         self._meter = Meter()
+        self.max_records = MAX_RECORDS
         self.transcript: Transcript | None = None
 
     @property
@@ -105,14 +107,7 @@ class ThreadConversation:
 
     def run(self, talk: Talk[Result]) -> Result:
         """Take this party's side of a protocol to its end."""
-        answer: dict[int, bytes] | None = None
-        while True:
-            try:
-                step = talk.send(answer)  # type: ignore[arg-type]  # None starts a generator
-            except StopIteration as over:
-                result: Result = over.value
-                return result
-            answer = self._exchanged(step)
+        return driven(talk, self._exchanged)
 
     def _exchanged(self, step: Exchange) -> dict[int, bytes]:
         me = self._seat.me

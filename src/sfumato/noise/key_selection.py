@@ -29,9 +29,14 @@ def chosen_keys(
     event = Approximate(epsilon=budget, delta=missed, what=what)
     if any(isinstance(many, bool) or not isinstance(many, int) or not 0 < many <= LARGEST for many in counts.values()):
         raise ParameterError(f"counts must be whole numbers from 1 to {LARGEST}")
+    # OpenDP takes a text as a C string, which ends at the first NUL: "a\0x" of one record would replace the count of
+    # "a". So it gets the number of a key in place of its text. Which key has which number may depend on all records:
+    # noise and threshold treat every number alike, so the texts that come back have the same law under any numbering,
+    # the law of the mechanism on the texts themselves. The numbers are never published.
+    names = sorted(counts)
     dp = opendp()
     space = (
-        dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T="i64")),
+        dp.map_domain(dp.atom_domain(T="i64"), dp.atom_domain(T="i64")),
         dp.l01inf_distance(dp.absolute_distance(T="i64")),
     )
     _, scale = within(lambda s: _Epsilon(space >> dp.m.then_laplace_threshold(scale=s, threshold=LARGEST)),
@@ -41,7 +46,8 @@ def chosen_keys(
         made = space >> dp.m.then_laplace_threshold(scale=scale, threshold=threshold)
         spent, wrong = map(float, made.map((1, 1, 1)))
         if isfinite(spent) and Fraction(spent) <= budget and Fraction(wrong) <= missed:
-            return tuple(sorted(made(dict(counts)))), event
+            passed = made({number: counts[name] for number, name in enumerate(names)})
+            return tuple(names[number] for number in sorted(passed)), event
         threshold += max(threshold // 1000, 1)
     raise ParameterError(f"delta must be one for which a threshold can be found, not {float(missed):g}")
 

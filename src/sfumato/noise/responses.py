@@ -26,7 +26,8 @@ def randomized_responses(
     names = list(categories)
     if len(names) < 2 or len(set(names)) < len(names):
         raise ParameterError(f"categories must be at least two different texts, not {names!r}")
-    strange = next((answer for answer in answers if answer not in set(names)), None)
+    numbers = {name: number for number, name in enumerate(names)}
+    strange = next((answer for answer in answers if answer not in numbers), None)
     if strange is not None:
         raise ParameterError(f"answers must be declared categories, not {strange!r}")
     dp = opendp()
@@ -34,8 +35,9 @@ def randomized_responses(
     for _ in range(64):
         if Fraction(kept) * len(names) < 1:
             break
-        made = dp.m.make_randomized_response(names, kept)
+        # Numbers in place of texts, which OpenDP cuts off at a NUL. The categories and their numbers are public.
+        made = dp.m.make_randomized_response(list(range(len(names))), kept, T="i64")
         if costs(made, 1) <= budget:
-            return [made(answer) for answer in answers], Pure(epsilon=budget, what=what), kept
+            return [names[made(numbers[answer])] for answer in answers], Pure(epsilon=budget, what=what), kept
         kept = nextafter(kept * (1 - 1e-15), 0.0)
     raise ParameterError(f"epsilon must be a budget for which answers can be drawn, not {written(budget)}")

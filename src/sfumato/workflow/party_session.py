@@ -17,11 +17,11 @@ from sfumato.bundle.bundle_files import refuse_file
 from sfumato.bundle.secret_files import refuse_secret, write_secret
 from sfumato.bundle.staging import refuse_existing, write_whole
 from sfumato.collaborate.exchange import Seat, Talk, to_all
-from sfumato.collaborate.joint_protocols import PLACES, JointProtocol, JointResult, joint_protocol
+from sfumato.collaborate.joint_protocols import PLACES, JointProtocol, JointResult, joint_protocol, trusted
 from sfumato.collaborate.leakage import Leakage
 from sfumato.collaborate.transcript import Transcript
 from sfumato.collaborate.wire.framing import WIRE_VERSION
-from sfumato.collaborate.wire.network import NetworkConversation
+from sfumato.collaborate.wire.network import NetworkConversation, with_names
 from sfumato.collaborate.wire.party_cards import Address
 from sfumato.collaborate.wire.party_keys import refuse_key
 from sfumato.collaborate.wire.session_file import Session
@@ -227,7 +227,7 @@ def _read(asked: Asked, data: Path) -> Table:
 
 def run_party(taking: Taking) -> Took:
     """Take part; when everybody has a result, write it. A session that fails leaves nothing."""
-    asked, notes = taking.asked, Transcript()
+    asked, notes, finishing = taking.asked, Transcript(), False
     try:
         with NetworkConversation(
             asked.session,
@@ -236,12 +236,20 @@ def run_party(taking: Taking) -> Took:
             listen=taking.listen,
             transcript=None if taking.record is None else notes,
         ) as conversation:
-            result = asked.protocol.run(conversation, asked.parameters, taking.own)
-            conversation.run(same_result(conversation.seat, written(result.document)))
+            result = trusted(conversation, lambda: asked.protocol.run(conversation, asked.parameters, taking.own))
+            text = trusted(conversation, lambda: written(result.document))
+            conversation.run(same_result(conversation.seat, text))
+            finishing = True
             conversation.finish()
     except SessionError as error:
         paid = "" if taking.charge is None else f"; what {taking.charge[0].path} was charged stays charged"
-        raise SessionError(f"{error}; nothing was written, and the session can be run again{paid}") from error
+        # The last message says that everybody has a result. Once it is sent, others may write theirs.
+        end = (
+            "nothing was written here, but other parties may have written the result: ask them before you run it again"
+            if finishing
+            else "nothing was written, and the session can be run again"
+        )
+        raise SessionError(f"{with_names(str(error), asked.session.names)}; {end}{paid}") from error
     about = taking.session_of(conversation)
     result = _settled(taking, result)
     if taking.record is not None:

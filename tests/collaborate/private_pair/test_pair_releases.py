@@ -187,7 +187,7 @@ def test_columns_that_do_not_fit_are_refused():
 def test_other_classes_end_the_session():
     whole, other = people(6, 2), people(6, 3)
     sides = [held(whole, (0, 1, 1), 0), held(other, (0, 1, 1), 1)]
-    with pytest.raises(SessionError, match="other values of 'class'"):
+    with pytest.raises(SessionError, match="not have the same values of 'class'"):
         release(run_vertical_pair, DiffGen(epsilon=1, score="max"), sides)
 
 

@@ -31,7 +31,7 @@ from tests.publish.diffgen_tables import JOB, JOBS, best, of_numbers, of_tree, t
 
 assert dealt
 pytestmark = pytest.mark.usefixtures("dealt")
-TOLD = ("counts/opened", "choice/told", "shared/digest")
+TOLD = ("counts/opened", "choice/told")
 """Messages that are not random."""
 ASKED = DiffGen(score="max", epsilon=30, specializations=1)
 FIRST = [("Engineer", 0, "Y"), ("Lawyer", 1, "Y"), ("Dancer", 2, "N"), ("Writer", 3, "N")]

@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.joint_protocols import JointProtocol, JointResult
 from sfumato.collaborate.mining.asked_columns import read_domains, refuse_strange
-from sfumato.collaborate.mining.joint_means import LEAKAGE, Whole, joint_means, units
+from sfumato.collaborate.mining.joint_means import LEAKAGE, UNIT, Whole, joint_means, units
 from sfumato.collaborate.summed_cuts import SummedNumbers
 from sfumato.data.table import Table
 from sfumato.describe.domains import Numbers
@@ -62,7 +62,7 @@ def own_points(asked: Clustering, table: Table) -> Whole:
 def run_clustering(conversation: Conversation, asked: Clustering, own: Whole) -> JointResult:
     """The clusters of all parties' records."""
     found = joint_means(
-        SummedNumbers(conversation),
+        SummedNumbers(conversation, each=UNIT * len(asked.columns)),
         own,
         tuple(asked.columns.values()),
         clusters=asked.clusters,

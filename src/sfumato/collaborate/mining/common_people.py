@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.conversation import Conversation, WrongNumbers
 from sfumato.collaborate.exchange import Exchange, Talk
 from sfumato.collaborate.primitives import set_intersection
 from sfumato.collaborate.primitives.set_intersection import intersect_receiving, intersect_sending
@@ -18,8 +18,8 @@ from sfumato.ground.errors import DataError, ParameterError, SessionError
 from sfumato.ground.strict_json import read_json
 
 LEAKAGE = set_intersection.LEAKAGE
-MOST_TOLD = 2**28
-"""Longer messages are refused."""
+MOST_TOLD = 2**24
+"""Longer messages are refused: what is read from 16 MB of JSON takes up to 1 GB."""
 
 
 def identifiers_of(table: Table, name: str) -> list[str]:
@@ -51,9 +51,25 @@ def told(peer: int, content: Any) -> Talk[Any]:
     lengths = yield Exchange(label="told/length", send={peer: len(message).to_bytes(8, "big")}, expect={peer: 8})
     length = int.from_bytes(lengths[peer], "big")
     if length > MOST_TOLD:
-        raise SessionError(f"the other party announces a message of {length:,} bytes; at most {MOST_TOLD:,} are read")
+        raise SessionError(f"party {peer} announces a message of {length:,} bytes; at most {MOST_TOLD:,} are read")
     came = yield Exchange(label="told/content", send={peer: message}, expect={peer: length})
     try:
         return read_json(came[peer].decode())
-    except ValueError as error:
-        raise SessionError(f"the other party told something that is no JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise SessionError(f"party {peer} told something that is no JSON: {error}") from error
+
+
+def whole_numbers(content: Any, shape: tuple[int, ...], least: int, most: int) -> NDArray[np.int64]:
+    """Numbers that the other party told, as nested lists of this shape; others are refused.
+
+    >>> whole_numbers([[1, 2]], (1, 2), 0, 9).tolist()
+    [[1, 2]]
+    """
+    if not shape:
+        if isinstance(content, bool) or not isinstance(content, int) or not least <= content <= most:
+            raise WrongNumbers(f"a number from {least:,} to {most:,} was to be told, not {str(content)[:40]}")
+        return np.array(content, np.int64)
+    if not isinstance(content, list) or len(content) != shape[0]:
+        raise WrongNumbers(f"{shape[0]:,} numbers were to be told, or lists of them")
+    parts = [whole_numbers(one, shape[1:], least, most) for one in content]
+    return np.array(parts, np.int64).reshape(shape)

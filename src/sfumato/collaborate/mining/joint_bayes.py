@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.collaborate.conversation import WrongNumbers
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives import secure_sum
 from sfumato.collaborate.summed_cuts import SummedNumbers
@@ -27,7 +28,16 @@ def joint_counts(sums: SummedNumbers, records: Records) -> list[Whole]:
     own = bayes_counts(records)
     whole = sums(np.concatenate([one.reshape(-1) for one in own]))
     ends = np.cumsum([one.size for one in own])[:-1]
-    return [part.reshape(one.shape) for part, one in zip(np.split(whole, ends), own, strict=True)]
+    found = [part.reshape(one.shape) for part, one in zip(np.split(whole, ends), own, strict=True)]
+    refuse_unequal(found)
+    return found
+
+
+def refuse_unequal(counts: Sequence[Whole]) -> None:
+    """Refuse columns whose values do not have as many records of each class as there are."""
+    for table in counts[1:]:
+        if (table < 0).any() or table.sum(axis=0).tolist() != counts[0].tolist():
+            raise WrongNumbers("the counts of a column's values are not the counts of the classes")
 
 
 def joint_bayes(sums: SummedNumbers, records: Records) -> CountedBayes:

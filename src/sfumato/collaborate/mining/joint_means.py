@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.collaborate.conversation import WrongNumbers
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives import secure_sum
+from sfumato.collaborate.summed_cuts import refuse_outside
 from sfumato.describe.domains import Numbers
 from sfumato.ground.arguments import at_least
 from sfumato.ground.chance import Chance
@@ -80,6 +82,7 @@ def joint_means(
     columns = points.shape[1]
     first = sums(np.concatenate([[len(points)], points.sum(axis=0), (points**2 // UNIT).sum(axis=0)]))
     many = int(first[0])
+    _refuse_wrong(first[1:], many, columns)
     if many < clusters:
         raise ParameterError(f"clusters must be at most {many}, the records of all parties, not {clusters}")
     mean = first[1 : columns + 1] / many / UNIT
@@ -88,6 +91,9 @@ def joint_means(
     def step(centres: Reals) -> tuple[Whole, Reals, float]:
         found = sums(_own_sums(points, centres))
         held = found[:clusters]
+        _refuse_wrong(found[clusters:], many, columns)
+        if int(held.sum()) != many:
+            raise WrongNumbers(f"the clusters of {many:,} records have {int(held.sum()):,}")
         return held, found[clusters:-1].reshape(clusters, columns) / UNIT, float(found[-1]) / UNIT
 
     chance = Chance(seed=seed).generator()
@@ -99,6 +105,11 @@ def joint_means(
     lows = np.array([one.low for one in domains])
     spans = np.array([one.high - one.low for one in domains])
     return Clusters(centres=centres * spans + lows, sizes=step(centres)[0], apart=apart)
+
+
+def _refuse_wrong(sums: Whole, many: int, columns: int) -> None:
+    """Sums of coordinates, squares and distances of so many records, each between 0 and 1 in every column."""
+    refuse_outside(sums, 0, many * UNIT * columns)
 
 
 def _own_sums(points: Whole, centres: Reals) -> Whole:

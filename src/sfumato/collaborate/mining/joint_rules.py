@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives import secure_sum, secure_union
-from sfumato.collaborate.summed_cuts import SummedNumbers
+from sfumato.collaborate.summed_cuts import SummedNumbers, refuse_outside
 from sfumato.ground.errors import DataError, SessionError
 from sfumato.group.counted_itemsets import SetBits, Sets, counted_itemsets
 from sfumato.group.frequent_itemsets import FrequentItemsets, frequent_itemsets, least_rows
@@ -50,14 +50,16 @@ def joint_itemsets(sums: SummedNumbers, own: Transactions, *, min_support: float
         raise DataError("no party has a transaction; rules need some")
     least = least_rows(min_support, rows)
     local = frequent_itemsets(own, least_rows(min_support, own.rows), longest=longest) if own.rows else None
-    labels = _frequent_items(sums, own, local, least)
+    labels = _frequent_items(sums, own, local, least, rows)
     bits, place = SetBits(own, labels), {label: code for code, label in enumerate(labels)}
     sets: Sets = [(code,) for code in range(len(labels))]
     levels = [(sets, sums(bits.supports(sets)))]
+    refuse_outside(levels[0][1], least, rows)
     while sets and len(levels) < longest:
         offered = _local_sets(local, len(levels), place, set(sets))
         found = _union(sums, offered, len(labels))
         counts = sums(bits.supports(found))
+        refuse_outside(counts, 0, rows)
         kept = np.flatnonzero(counts >= least)
         sets = [found[n] for n in kept]
         levels.append((sets, counts[kept]))
@@ -65,7 +67,7 @@ def joint_itemsets(sums: SummedNumbers, own: Transactions, *, min_support: float
 
 
 def _frequent_items(
-    sums: SummedNumbers, own: Transactions, local: FrequentItemsets | None, least: int
+    sums: SummedNumbers, own: Transactions, local: FrequentItemsets | None, least: int, rows: int
 ) -> tuple[str, ...]:
     """The frequent items of all parties, in the order of their labels."""
     singles = local.levels[0].sets[:, 0].tolist() if local is not None and local.levels else []
@@ -73,6 +75,7 @@ def _frequent_items(
     conversation = sums.conversation
     every = [one.decode() for one in conversation.run(secure_union.secure_union(conversation.seat, offered))]
     counts = sums(SetBits(own, every).supports([(code,) for code in range(len(every))]))
+    refuse_outside(counts, 0, rows)
     return tuple(label for label, count in zip(every, counts.tolist(), strict=True) if count >= least)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives import secure_sum
-from sfumato.collaborate.summed_cuts import SummedNumbers, SummedSource
+from sfumato.collaborate.summed_cuts import SummedNumbers, SummedSource, refuse_outside
+from sfumato.mine.counted_bayes import Whole
 from sfumato.mine.node_rows import CountedRows
 from sfumato.mine.record_cuts import record_cuts
 from sfumato.mine.records import Records
@@ -30,6 +33,21 @@ def joint_tree(sums: SummedNumbers, records: Records, learner: TreeLearner) -> T
     Claim: equal to the tree of the union of all records, and the same at every party.
     """
     source = SummedSource(sums, record_cuts(records))
+    limit = sums.conversation.seat.count * sums.conversation.max_records
     return learner.over(
-        CountedRows(source, attributes=records.attributes, target=records.target, classes=records.classes)
+        _Bounded(source, limit, attributes=records.attributes, target=records.target, classes=records.classes)
     )
+
+
+class _Bounded(CountedRows):
+    """Rows of which there are no more than all parties may have: each takes memory."""
+
+    def __init__(self, source: SummedSource, limit: int, **columns: Any) -> None:
+        super().__init__(source, **columns)
+        self._limit = limit
+
+    def total(self) -> Whole:
+        """The classes of all records."""
+        found = super().total()
+        refuse_outside(found.sum(keepdims=True), 0, self._limit)
+        return found

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.joint_protocols import JointProtocol, JointResult
 from sfumato.collaborate.leakage import Leakage, Told
-from sfumato.collaborate.primitives.pairwise_masks import agree_keys
-from sfumato.collaborate.primitives.secure_sum import secure_sum
+from sfumato.collaborate.summed_cuts import SummedNumbers
 from sfumato.data.table import Table, as_text
 from sfumato.ground.errors import DataError, ParameterError, listed, nearest
 
@@ -95,8 +94,7 @@ def told_counts(asked: CountsAsked, names: Sequence[str]) -> Leakage:
 
 def summed_counts(conversation: Conversation, asked: CountsAsked, own: NDArray[np.int64]) -> JointResult:
     """The counts of all parties together."""
-    keys = conversation.run(agree_keys(conversation.seat))
-    total = conversation.run(secure_sum(conversation.seat, keys, own))
+    total = SummedNumbers(conversation)(own)
     rows = [[*values, int(count)] for values, count in zip(product(*asked.columns.values()), total, strict=True)]
     columns = (*asked.columns, "count")
     return JointResult(document={"columns": list(columns), "rows": rows}, columns=columns, rows=rows)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.conversation import Conversation, WrongNumbers
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.mining import common_people
 from sfumato.collaborate.primitives.many_products import products_of_bits, products_of_numbers, put_together
@@ -50,12 +50,17 @@ def counts_without_class(
     conversation: Conversation,
     columns: Sequence[NDArray[np.float64]],
     own: Sequence[Attribute],
+    theirs: Sequence[Attribute],
     classes: int,
     rows: int,
-) -> tuple[list[list[int]], list[Whole]]:
+) -> tuple[list[Whole], list[Whole]]:
     """The other side: what the party with the class told of its own columns, and the counts of these."""
     peer = 1 - conversation.seat.me
-    told: list[list[int]] = conversation.run(common_people.told(peer, None))
+    content = conversation.run(common_people.told(peer, None))
+    shapes = [(classes,), *((bayes_width(one), classes) for one in theirs)]
+    if not isinstance(content, list) or len(content) != len(shapes):
+        raise WrongNumbers(f"the counts of {len(theirs)} columns were to be told")
+    told = [common_people.whole_numbers(one, shape, 0, rows) for one, shape in zip(content, shapes, strict=True)]
     slots = _slots(rows)
     packed = [_packed(one, column, slots) for one, column in zip(own, columns, strict=True)]
     numbers = np.concatenate([np.empty((0, rows), np.uint64), *packed])

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.joint_protocols import JointProtocol, JointResult
 from sfumato.collaborate.mining import vertical_bayes, vertical_rules
 from sfumato.collaborate.mining.asked_columns import attributes_of, categories, read_domains, refuse_strange
 from sfumato.collaborate.mining.common_people import common_rows, identifiers_of
-from sfumato.collaborate.mining.joint_bayes import bayes_document, bayes_rows
+from sfumato.collaborate.mining.joint_bayes import bayes_document, bayes_rows, refuse_unequal
 from sfumato.collaborate.mining.rule_protocol import rules_document
 from sfumato.data.table import Table
 from sfumato.ground.arguments import at_least, between
@@ -163,9 +161,12 @@ def run_vertical_bayes(conversation: Conversation, asked: VerticalAsked, own: Ve
         counts = vertical_bayes.counts_with_class(conversation, read, theirs)
         order = [*mine, *theirs]
     else:
-        told, found = vertical_bayes.counts_without_class(conversation, read, mine, len(asked.classes), table.rows)
-        counts = [*(np.array(one, np.int64) for one in told), *found]
+        told, found = vertical_bayes.counts_without_class(
+            conversation, read, mine, theirs, len(asked.classes), table.rows
+        )
+        counts = [*told, *found]
         order = [*theirs, *mine]
+    refuse_unequal(counts)
     document = bayes_document(order, asked.target, asked.classes, counts)
     return JointResult(document=document, columns=("column", "value", *asked.classes), rows=bayes_rows(document))
 

@@ -18,6 +18,7 @@ from sfumato.collaborate.mining import common_people
 from sfumato.collaborate.primitives.garbled_talk import ready_to_compute
 from sfumato.collaborate.primitives.many_products import products_of_bits, products_of_numbers, put_together, reaching
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending
+from sfumato.collaborate.summed_cuts import refuse_outside
 from sfumato.ground.errors import SessionError
 from sfumato.group.counted_itemsets import SetBits, Sets, counted_itemsets, next_sets
 from sfumato.group.frequent_itemsets import Counts, FrequentItemsets, least_rows
@@ -77,8 +78,9 @@ class _Mining:
         counts = self.own.supports()
         mine = {self.own.labels[n]: int(counts[n]) for n in np.flatnonzero(counts >= self.least)}
         theirs = self._told(mine)
-        if not isinstance(theirs, dict) or not all(isinstance(one, int) for one in theirs.values()):
-            raise SessionError("the other party told something else than its frequent items")
+        if not isinstance(theirs, dict):
+            raise SessionError(f"party {self.peer} told something else than its frequent items")
+        common_people.whole_numbers(list(theirs.values()), (len(theirs),), self.least, self.own.rows)
         both = sorted(mine.keys() & theirs.keys())
         if both:
             raise SessionError(f"both parties have the item {both[0]!r}; columns of the same name must be named apart")
@@ -96,9 +98,7 @@ class _Mining:
         counts = self.bits.supports([candidates[n] for n in mine])
         found[mine] = np.where(counts >= self.least, counts, -1)
         told = self._told(found[mine].tolist())
-        if not isinstance(told, list) or len(told) != len(theirs) or not all(isinstance(one, int) for one in told):
-            raise SessionError("the other party told something else than the supports of its own sets")
-        found[theirs] = np.array(told, np.int64).reshape(len(theirs))
+        found[theirs] = common_people.whole_numbers(told, (len(theirs),), -1, self.own.rows)
         found[mixed] = self._mixed([candidates[n] for n in mixed])
         return found
 
@@ -116,6 +116,7 @@ class _Mining:
         frequent = run(reaching(self.ready, shares, self.least))
         found = np.full(len(candidates), -1, np.int64)
         found[frequent] = run(put_together(self.peer, shares[frequent])).astype(np.int64)
+        refuse_outside(found[frequent], self.least, rows)
         return found
 
     def _told(self, content: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import ceil, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from sfumato.budget.events import Pure
 from sfumato.budget.purse import Cost
 from sfumato.collaborate.conversation import Conversation
-from sfumato.collaborate.summed_cuts import SummedNumbers
+from sfumato.collaborate.summed_cuts import SummedNumbers, refuse_outside
 from sfumato.ground.errors import ParameterError
 from sfumato.noise import Noisy, laplace_share
 from sfumato.publish.looking import Counts, Mechanisms, Scores
@@ -31,7 +32,8 @@ class SummedNoise:
 
     def __init__(self, conversation: Conversation, *, colluding: int = 1, draw: Draw = laplace_share) -> None:
         """Agree on keys; ``colluding`` parties may put together what they know."""
-        self._sums = SummedNumbers(conversation)
+        self._sums = SummedNumbers(conversation, signed=True)
+        self._most = conversation.max_records
         self.parties, self.needed = conversation.seat.count, conversation.seat.count - colluding
         refuse_colluding(colluding, self.parties)
         self._draw = draw
@@ -41,8 +43,10 @@ class SummedNoise:
         if not isinstance(cost, Pure):
             raise ParameterError("shares of noise are for pure epsilon; several parties release nothing for rho")
         own = np.asarray(counts, np.int64) + self._draw(np.shape(counts), cost.epsilon, self.needed)
+        total = self._sums(own)
+        refuse_unlikely(total, self._most, self.parties, cost.epsilon)
         return Noisy(
-            values=self._sums(own),
+            values=total,
             event=cost,
             scale=float(1 / cost.epsilon),
             law="laplace",
@@ -53,6 +57,15 @@ class SummedNoise:
     def mechanisms(self) -> Mechanisms:
         """As an algorithm is handed them: it may count, and nothing else."""
         return Mechanisms(choose=_refuse_choice, count=self.count, waits=_refuse_waits)
+
+
+def refuse_unlikely(total: Counts, records: int, parties: int, epsilon: Fraction) -> None:
+    """Refuse noisy counts that honest parties of so many records each do not have, but once in e^64 times.
+
+    The noise of one party, whole or a share, is beyond m with a probability of at most 2 e^(-epsilon m).
+    """
+    reach = parties * ceil((64 + log(2 * parties * max(total.size, 1))) / epsilon)
+    refuse_outside(total, -reach, parties * records + reach)
 
 
 def refuse_colluding(colluding: int, parties: int) -> None:

@@ -5,6 +5,9 @@ and 256 more: then no placement exists for fewer than about 1 in 2^40 sets of ke
 Schneider, Zohner 2018 measured 1.27 for large sets; for small ones four items in the same three places are the likely
 failure, C(n, 4) (3 / places)^9).
 
+Order, first places and moves come from secret coins, so the table is as likely for one order of the items as for any
+other, and an observer who knows the hash functions cannot run the placement again.
+
 Source: Pagh, Rodler 2004; random walks as in Fotakis et al. 2005, all items that wait for a place moved at once.
 """
 
@@ -13,6 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.collaborate.primitives.fixed_key_hash import BLOCK, KeyStreams
+from sfumato.collaborate.primitives.ristretto_points import Draw
 from sfumato.ground.errors import SessionError
 
 HASHES = 3
@@ -36,12 +41,13 @@ def places(digests: NDArray[np.uint64], count: int) -> Places:
     return (digests % np.uint64(size)).astype(np.int64) + size * np.arange(HASHES)
 
 
-def placed(items: Places) -> Places:
-    """The item in each place of the table, -1 where there is none."""
+def placed(items: Places, draw: Draw) -> Places:
+    """The item in each place of the table, -1 where there is none; ``draw`` gives the coins."""
+    coins = KeyStreams([draw(BLOCK)])
     table = np.full(HASHES * third(len(items)), -1)
-    waiting = np.arange(len(items))
-    chosen = waiting % HASHES
-    for move in range(ROUNDS):
+    waiting = np.argsort(coins.read(8 * len(items)).view(np.uint64)[0])
+    chosen = (coins.read(8 * len(items)).view(np.uint64)[0] % np.uint64(HASHES)).astype(np.int64)
+    for _ in range(ROUNDS):
         if not len(waiting):
             return table
         target = items[waiting, chosen[waiting]]
@@ -50,11 +56,5 @@ def placed(items: Places) -> Places:
         won = table[target] == waiting
         out = before[won]
         waiting = np.concatenate([out[out >= 0], waiting[~won]])
-        chosen[waiting] = (chosen[waiting] + 1 + _coin(waiting, move)) % HASHES
+        chosen[waiting] = (chosen[waiting] + 1 + (coins.read(len(waiting))[0] & 1)) % HASHES
     raise SessionError("no place was found for every identifier, which happens once in 2^40 sessions; start another")
-
-
-def _coin(items: Places, move: int) -> Places:
-    """Which of the two other places an item goes to: any rule does that leaves no loop."""
-    mixed = (items.astype(np.uint64) + np.uint64(0x9E3779B9 * (move + 1))) * np.uint64(0xBF58476D1CE4E5B9)
-    return ((mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x94D049BB133111EB) >> np.uint64(63)).astype(np.int64)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.collaborate.exchange import Seat, Talk, to_all
 from sfumato.ground.errors import SessionError
+from sfumato.ground.secret_key import fresh_key
 
 Words = NDArray[np.uint64]
 _ABOUT = b"sfumato pairwise masks 1"
@@ -60,7 +61,7 @@ def agree_keys(seat: Seat) -> Talk[PairwiseKeys]:
     """Every two parties agree on a key that is good for this session only (X25519, HKDF)."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-    own = X25519PrivateKey.generate()
+    own = X25519PrivateKey.from_private_bytes(fresh_key(32))
     shown = own.public_key().public_bytes_raw()
     came = yield to_all(seat, "keys/public", shown)
     keys = {}

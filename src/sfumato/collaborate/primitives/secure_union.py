@@ -19,15 +19,28 @@ from sfumato.collaborate.exchange import Exchange, Seat, Talk, to_all
 from sfumato.collaborate.leakage import Leakage, Told
 from sfumato.collaborate.primitives.embedded_points import embedded, read_texts
 from sfumato.collaborate.primitives.ristretto_points import POINT, inverse, random_point, random_scalar, split, times
-from sfumato.ground.errors import ParameterError
+from sfumato.ground.errors import DataError, ParameterError, SessionError
 from sfumato.ground.secret_key import fresh_key
+
+MAX_POINTS = 1 << 20
+"""Points of one party's list: 32 MB."""
 
 LEAKAGE = Leakage(
     protocol="secure union",
     result=(Told(to="everybody", what="which items at least one party has"),),
     beyond=(
-        Told(to="everybody", what="the number of items of each party, rounded up to a power of two"),
-        Told(to="the first party", what="how many items several parties have in common, but not which"),
+        Told(
+            to="everybody", what="in how many pieces of 16 bytes each party's items are, rounded up to a power of two"
+        ),
+        Told(
+            to="everybody",
+            what="how many pieces there are at more than one party, counted once for each party after the first, but "
+            "not which",
+        ),
+        Told(
+            to="the first party",
+            what="for every group of parties, how many pieces these and no others have, but not which",
+        ),
     ),
     withstands="no two parties: neighbours in the ring that work together can follow an item to its owner",
     limits="guessing the owner from the union itself, as with three parties where two items are your own",
@@ -44,11 +57,21 @@ def secure_union(seat: Seat, items: Sequence[bytes]) -> Talk[list[bytes]]:
     scalar = random_scalar(fresh_key)
     own = [point for item in sorted(set(items)) for point in embedded(item)]
     size = 1 << max(len(own) - 1, 0).bit_length()
+    if size > MAX_POINTS:
+        raise DataError(f"a union takes items of {MAX_POINTS:,} pieces of 16 bytes; this party has {len(own):,}")
     own += [random_point(fresh_key) for _ in range(size - len(own))]
     told = yield to_all(seat, "union/size", size.to_bytes(8, "big"))
-    sizes = {seat.me: size, **{peer: int.from_bytes(content, "big") for peer, content in told.items()}}
+    sizes = {seat.me: size, **{peer: _size(peer, content) for peer, content in told.items()}}
     whole = yield from _encrypted(seat, scalar, own, sizes)
-    return read_texts((yield from _opened(seat, scalar, whole)))
+    return read_texts((yield from _opened(seat, scalar, whole, sum(sizes.values()))))
+
+
+def _size(peer: int, content: bytes) -> int:
+    """The announced length of a party's list."""
+    size = int.from_bytes(content, "big")
+    if not 0 < size <= MAX_POINTS or size & (size - 1):
+        raise SessionError(f"party {peer} announces {size:,} points, which is not a power of two up to {MAX_POINTS:,}")
+    return size
 
 
 def _encrypted(seat: Seat, scalar: bytes, own: list[bytes], sizes: dict[int, int]) -> Talk[list[bytes] | None]:
@@ -73,12 +96,14 @@ def _encrypted(seat: Seat, scalar: bytes, own: list[bytes], sizes: dict[int, int
     return _shuffled(sorted(every))
 
 
-def _opened(seat: Seat, scalar: bytes, whole: list[bytes] | None) -> Talk[list[bytes]]:
+def _opened(seat: Seat, scalar: bytes, whole: list[bytes] | None, most: int) -> Talk[list[bytes]]:
     """Every party takes its scalar away in turn; the last one tells all."""
     after, before, last = (seat.me + 1) % seat.count, (seat.me - 1) % seat.count, seat.count - 1
     if whole is None:
         length = yield Exchange(label="union/count", expect={before: 8})
         count = int.from_bytes(length[before], "big")
+        if count > most:
+            raise SessionError(f"party {before} announces {count:,} points of a union, and all lists have {most:,}")
         came = yield Exchange(label="union/open", expect={before: POINT * count})
         whole = split(came[before])
     found = _shuffled(_raised(whole, inverse(scalar)))

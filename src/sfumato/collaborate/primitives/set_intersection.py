@@ -4,9 +4,15 @@ Claim: the receiver learns the positions of the common identifiers in its own li
 learns them in its own. Each learns how many identifiers the other has. An identifier is found to be common wrongly with
 a probability below 2^-40 in a whole run.
 
+How: the receiver has at most one identifier in each bin of a cuckoo table. The sender computes the function of each of
+its identifiers in all three bins where the receiver might have it, and sends the three values of an identifier as one
+row. It shuffles the rows by secret coins, so a row tells the receiver no position. The receiver sends back one bit for
+each row, never in which bin it had the identifier: the bin depends on identifiers that only the receiver has, because
+they compete for bins. So the bits follow from the sender's result and its own coins, and its view has nothing else of
+the table but masked codes. (A placement that fails ends the session and shows that it failed: once in 2^40 sessions.)
+
 Source: Kolesnikov, Kumaresan, Rosulek, Trieu 2016 (`batched_oprf`), with the cuckoo hashing of Pinkas, Schneider,
-Zohner 2018: the receiver has at most one identifier in each bin, the sender computes the function of each of its own in
-all three bins where the receiver might have it, and sends the values in sorted order.
+Zohner 2018.
 """
 
 from __future__ import annotations
@@ -55,21 +61,21 @@ def intersect_receiving(
     if not items or not theirs:
         return np.empty(0, np.int64)
     own = digests(items, seat.session, 2 + HASHES)
-    table = placed(places(own[:, 2:], len(items)))
+    table = placed(places(own[:, 2:], len(items)), draw)
     blocks = np.frombuffer(draw(16 * len(table)), np.uint64).reshape(-1, 2).copy()
     full = table >= 0
     blocks[full] = own[table[full], :2]
     length = value_length(len(items), theirs)
     values = yield from receive_function(seat, peer, blocks, length, draw=draw)
-    came = yield Exchange(label=LABEL, expect={peer: HASHES * theirs * length})
-    lists = np.frombuffer(came[peer], np.uint8).reshape(HASHES, theirs, length)
+    came = yield Exchange(label=LABEL, expect={peer: theirs * HASHES * length})
+    rows = np.frombuffer(came[peer], np.uint8).reshape(theirs, HASHES, length)
     size = third(len(items))
-    positions, hits = [], np.zeros((HASHES, theirs), np.uint8)
+    positions, hits = [], np.zeros(theirs, np.uint8)
     for at in range(HASHES):
         bins = at * size + np.flatnonzero(full[at * size : (at + 1) * size])
-        found = matched(values[bins], lists[at])
-        positions.append(table[bins[found >= 0]])
-        hits[at, found[found >= 0]] = 1
+        row = matched(values[bins], rows[:, at])
+        positions.append(table[bins[row >= 0]])
+        hits[row[row >= 0]] = 1
     if both:
         yield Exchange(label=COMMON, send={peer: packed(hits).tobytes()})
     return np.sort(np.concatenate(positions))
@@ -88,19 +94,13 @@ def intersect_sending(
     bins = places(own[:, 2:], theirs)
     length = value_length(len(items), theirs)
     key = yield from send_function(seat, peer, HASHES * third(theirs), draw=draw)
-    orders, lists = [], []
-    for at in range(HASHES):
-        values = key.values(bins[:, at], own[:, :2], length)
-        high, low = _words(values)
-        orders.append(np.lexsort((low, high)))
-        lists.append(values[orders[-1]].tobytes())
-    yield Exchange(label=LABEL, send={peer: b"".join(lists)})
+    order = np.argsort(np.frombuffer(draw(8 * len(items)), np.uint64))
+    rows = np.stack([key.values(bins[order, at], own[order, :2], length) for at in range(HASHES)], axis=1)
+    yield Exchange(label=LABEL, send={peer: rows.tobytes()})
     if not both:
         return None
-    came = yield Exchange(label=COMMON, expect={peer: HASHES * -(-len(items) // 8)})
-    hits = unpacked(np.frombuffer(came[peer], np.uint8).reshape(HASHES, -1), len(items)).astype(bool)
-    found: Positions = np.unique(np.concatenate([order[hit] for order, hit in zip(orders, hits, strict=True)]))
-    return found
+    came = yield Exchange(label=COMMON, expect={peer: -(-len(items) // 8)})
+    return np.sort(order[unpacked(came[peer], len(items)).astype(bool)])
 
 
 def exchanged_sizes(seat: Seat, peer: int, size: int) -> Talk[int]:
@@ -124,9 +124,11 @@ def value_length(size: int, other: int) -> int:
 
 
 def matched(values: Values, others: Values) -> Positions:
-    """For each value its place among others, which are sorted; -1 where it is not there."""
+    """For each value its place among others; -1 where it is not there."""
     high, low = _words(values)
     highs, lows = _words(others)
+    order = np.lexsort((lows, highs))
+    highs, lows = highs[order], lows[order]
     at = np.searchsorted(highs, high)
     found = np.full(len(values), -1)
     left = np.arange(len(values))
@@ -134,7 +136,7 @@ def matched(values: Values, others: Values) -> Positions:
         left = left[at[left] < len(highs)]
         left = left[highs[at[left]] == high[left]]
         hit = lows[at[left]] == low[left]
-        found[left[hit]] = at[left[hit]]
+        found[left[hit]] = order[at[left[hit]]]
         left = left[~hit]
         at[left] += 1
     return found

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sfumato.budget.events import Pure
 from sfumato.budget.purse import Cost
 from sfumato.collaborate.conversation import Conversation
+from sfumato.collaborate.noisy.summed_noise import refuse_unlikely
 from sfumato.collaborate.private.gap_weights import LEAST
 from sfumato.collaborate.releases.two_parties import OpenedNumbers
 from sfumato.ground.errors import ParameterError
@@ -66,7 +67,8 @@ class JointCounts:
 
     def __init__(self, conversation: Conversation, noise: CountNoise, *, wraps: bool) -> None:
         """``wraps``: parts add up modulo 2^32, as shares do, and are sent so."""
-        self._opened, self._noise, self._wraps = OpenedNumbers(conversation), noise, wraps
+        self._opened, self._most = OpenedNumbers(conversation, signed=True), conversation.max_records
+        self._noise, self._wraps = noise, wraps
         self._parties = conversation.seat.count
 
     def __call__(self, own: NDArray[Any], cost: Cost) -> Noisy:
@@ -75,6 +77,7 @@ class JointCounts:
             raise ParameterError(f"counts of two parties must cost an epsilon of at least {float(LEAST):g}")
         drawn = self._noise.draw(np.shape(own), cost.epsilon, self._parties)
         total = self._folded(self._opened(self._folded(np.asarray(own, np.int64) + drawn)))
+        refuse_unlikely(total, self._most, self._parties, cost.epsilon)
         noises = self._noise.noises(self._parties)
         return Noisy(values=total, event=cost, scale=float(1 / cost.epsilon), law="laplace", draws=noises)
 

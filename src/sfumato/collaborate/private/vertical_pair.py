@@ -50,6 +50,7 @@ LEAKAGE = Leakage(
     result=(Told(to="everybody", what="the release: specializations, and noisy counts of all groups"),),
     beyond=(
         Told(to="everybody", what="who the common people are, which both must know to begin with"),
+        Told(to="everybody", what="whether both parties have the same class of every common person"),
         Told(to="everybody", what="every published count less the noise that it added itself"),
     ),
     withstands="either party alone; what it learns of the other's attributes is differentially private",
@@ -79,7 +80,7 @@ def run_vertical_pair(
     refuse_unfit(asked, own.attributes, len(own.kinds))
     own.refuse_missing(seat.me)
     pair = ready(conversation, choosing)
-    conversation.run(same_values(seat, own.target_name or "", own.kinds))
+    conversation.run(same_values(seat, {own.target_name or "": own.kinds}))
 
     def searching(**given: object) -> VerticalSearch:
         found = VerticalSearch(pair=pair, held=own, **given)  # type: ignore[arg-type]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collaborate.exchange import Exchange, Seat, Talk, to_all
+from sfumato.collaborate.exchange import Exchange, Seat, Talk
+from sfumato.collaborate.primitives.bit_matrix import unpacked
+from sfumato.collaborate.primitives.circuit import Circuit
+from sfumato.collaborate.primitives.circuit_builder import CircuitBuilder
+from sfumato.collaborate.primitives.circuit_words import equal
+from sfumato.collaborate.primitives.shared_circuit import compute_shared, ready_to_share
 from sfumato.collaborate.releases.integrated_rows import IntegratedRows
 from sfumato.data.table import Codes
 from sfumato.ground.errors import SessionError
@@ -15,17 +22,37 @@ from sfumato.ground.errors import SessionError
 _MOST = 2**28
 """Longer messages are refused."""
 _KIND = np.dtype("<i4")
+_DIGEST = 64
+"""Bits of a digest of a column, which goes into a circuit."""
 
 
-def same_values(seat: Seat, name: str, codes: Codes) -> Talk[None]:
-    """Everybody has the same values of the common people, or the session ends; digests tell those who know them."""
-    from hashlib import sha256
+def same_values(seat: Seat, columns: Mapping[str, Codes]) -> Talk[None]:
+    """All parties have the same values of the common people in each column, or the session ends.
 
-    digest = sha256(seat.session + name.encode() + codes.astype(_KIND).tobytes()).digest()
-    came = yield to_all(seat, "shared/digest", digest)
-    for peer, content in came.items():
-        if content != digest:
-            raise SessionError(f"party {peer} has other values of {name!r} about the common people")
+    Claim: everybody learns of each column whether all parties have the same values, and nothing else. Digests go into a
+    circuit on shares and are never sent, so no party can try out values later. Different values pass once in 2^64.
+    """
+    if not columns:
+        return
+    ready = yield from ready_to_share(seat)
+    own = b"".join(
+        sha256(seat.session + name.encode() + codes.astype(_KIND).tobytes()).digest()[: _DIGEST // 8]
+        for name, codes in columns.items()
+    )
+    circuit, size = _all_alike(seat.count, len(columns)), _DIGEST * len(columns)
+    alike = yield from compute_shared(ready, circuit, unpacked(own, size), [size] * seat.count)
+    for name, same in zip(columns, alike.tolist(), strict=True):
+        if not same:
+            raise SessionError(f"the parties do not have the same values of {name!r} about the common people")
+
+
+@lru_cache(maxsize=8)
+def _all_alike(parties: int, columns: int) -> Circuit:
+    """Whether all parties have the same digest, for each column."""
+    build = CircuitBuilder()
+    words = np.moveaxis(build.garbler_input(parties, columns, _DIGEST), 0, 1)
+    found = equal(build, words[:, 1:].reshape(columns, -1), words[:, :-1].reshape(columns, -1))
+    return build.circuit(garbler=found)
 
 
 def told_values(seat: Seat, holder: int, codes: Codes | None, rows: int, values: int) -> Talk[Codes]:

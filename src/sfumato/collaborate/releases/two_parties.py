@@ -15,7 +15,7 @@ from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.exchange import Seat, Talk, to_all
 from sfumato.collaborate.primitives.secure_sum import Counts
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending, ready_to_receive, ready_to_send
-from sfumato.collaborate.summed_cuts import SummedCuts, SummedSource
+from sfumato.collaborate.summed_cuts import SummedCuts, SummedSource, refuse_outside
 from sfumato.group.cut_counts import CutSource, Divided, Division, Figure, Groups, Numbers, by_value
 
 if TYPE_CHECKING:
@@ -26,19 +26,24 @@ if TYPE_CHECKING:
 class OpenedNumbers:
     """Sums of two parties, each of which tells its own number: for what follows from the release."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        """Nothing is sent yet."""
+    def __init__(self, conversation: Conversation, *, signed: bool = False) -> None:
+        """Nothing is sent yet; ``signed`` numbers have noise or are shares modulo 2^32, and may be negative."""
         self.conversation = conversation
+        self._least, self._most = (-(2**32), 2**32) if signed else (0, conversation.max_records)
 
     def __call__(self, values: Counts) -> Counts:
         """The sum of what both give; both give arrays of the same shape."""
-        return self.conversation.run(_opened(self.conversation.seat, values))
+        return self.conversation.run(_opened(self.conversation.seat, values, self._least, self._most))
 
 
-def _opened(seat: Seat, values: Counts) -> Talk[Counts]:
+def _opened(seat: Seat, values: Counts, least: int, most: int) -> Talk[Counts]:
     came = yield to_all(seat, "counts/opened", values.astype("<i8").tobytes())
-    theirs = [np.frombuffer(content, "<i8").reshape(values.shape) for content in came.values()]
-    return np.asarray(sum(theirs, values), np.int64)
+    total = values.astype(np.int64)
+    for content in came.values():
+        theirs = np.frombuffer(content, "<i8").reshape(values.shape)
+        refuse_outside(theirs, least, most)
+        total = total + theirs
+    return total
 
 
 class TwoPartySource(SummedSource):

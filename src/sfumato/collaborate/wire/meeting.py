@@ -24,6 +24,8 @@ _AGAIN = 0.2
 _BUFFER = 1 << 20
 _LINGER = 1.0
 """Seconds in which a party that gives up before all have come still tells whoever comes."""
+_HEARSAY = 2.0
+"""Seconds in which a party that waits for several others may still hear which of them is the one that stalls."""
 Value = TypeVar("Value")
 
 
@@ -46,7 +48,8 @@ class Meeting:
         self._over = asyncio.Event()
         self._here = asyncio.Event()
         self._knocks = 0
-        self._why_not = ""
+        self._why_not: dict[int, str] = {}
+        """Why each party could not be reached the last time that it was called."""
         self._last = ("", "")
         self._listener: asyncio.Server | None = None
 
@@ -77,12 +80,16 @@ class Meeting:
             peer: asyncio.ensure_future(self._links[peer].receive(step.label, n)) for peer, n in step.expect.items()
         }
 
+        def missing() -> list[str]:
+            return [self._session.names[peer] for peer, wait in waits.items() if not wait.done()]
+
         def late() -> str:
-            missing = [self._session.names[peer] for peer, wait in waits.items() if not wait.done()]
-            return f"{', '.join(missing)} sent no {step.label!r} for {self._session.limits.step:g} seconds"
+            return f"{', '.join(missing())} sent no {step.label!r} for {self._session.limits.step:g} seconds"
 
         try:
-            came = await self._until(asyncio.gather(*waits.values()), self._session.limits.step, late)
+            came = await self._until(
+                asyncio.gather(*waits.values()), self._session.limits.step, late, ask=lambda: len(missing()) > 1
+            )
         finally:
             for wait in waits.values():
                 wait.cancel()
@@ -132,11 +139,23 @@ class Meeting:
         odd = f"{self._name} cannot go on ({type(error).__name__})"
         self.fail(error if isinstance(error, SessionError) else SessionError(odd))
 
-    async def _until(self, work: Awaitable[Value], seconds: float, late: Callable[[], str]) -> Value:
-        """What comes in time; the fault that ended the session, or that it did not come, is raised."""
+    async def _until(
+        self,
+        work: Awaitable[Value],
+        seconds: float,
+        late: Callable[[], str],
+        ask: Callable[[], bool] = lambda: False,
+    ) -> Value:
+        """What comes in time; the fault that ended the session, or that it did not come, is raised.
+
+        Where ``ask`` says that several parties are late, most of them only wait for another one. Each of them knows for
+        whom, and ends the session with that name at about this time: so their word is awaited a little longer.
+        """
         task, over = asyncio.ensure_future(work), asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait({task, over}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done() and not self._over.is_set() and ask():
+                await asyncio.wait({task, over}, timeout=_HEARSAY, return_when=asyncio.FIRST_COMPLETED)
             if not task.done() and not self._over.is_set():
                 self.fail(SessionError(late()))
             if self._over.is_set():
@@ -203,11 +222,12 @@ class Meeting:
             except ssl.SSLError as error:
                 raise SessionError(f"{place.card.name} at {place.address}: no TLS 1.3 ({error.reason})") from None
             except OSError as error:
-                self._why_not = f" ({place.address}: {error.strerror or error})"
+                self._why_not[peer] = f" ({place.address}: {error.strerror or error})"
             await asyncio.sleep(_AGAIN)
         if shown_certificate(writer.get_extra_info("ssl_object")) != place.card.certificate:
             writer.close()
             raise SessionError(f"{place.address} shows another certificate than that on the card of {place.card.name}")
+        self._why_not.pop(peer, None)
         await self._greet(peer, reader, writer)
 
     async def _greet(self, peer: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -238,8 +258,9 @@ class Meeting:
                 link.beat()
 
     def _who_is_missing(self) -> str:
-        missing = [name for number, name in enumerate(self._session.names) if number not in self._nonces]
+        missing = [number for number in range(len(self._session.names)) if number not in self._nonces]
+        reasons = "".join(self._why_not.get(number, "") for number in missing)
         refused = self._knocks - sum(peer > self._me for peer in self._links)
         strangers = f"; {refused} came with a certificate that is on no card" if refused > 0 else ""
-        told = f"{', '.join(missing)} did not come within {self._session.limits.join:g} seconds"
-        return f"{told}{self._why_not}{strangers}"
+        names = ", ".join(self._session.names[number] for number in missing)
+        return f"{names} did not come within {self._session.limits.join:g} seconds{reasons}{strangers}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from sfumato.collaborate.conversation import WrongNumbers, driven
 from sfumato.collaborate.exchange import Exchange, Result, Seat, Talk
 from sfumato.collaborate.transcript import Meter, Transcript
 from sfumato.collaborate.wire.greeting import done, ready
@@ -78,27 +79,22 @@ class NetworkConversation:
         """What has been sent and received so far."""
         return self._meter
 
+    @property
+    def max_records(self) -> int:
+        """How many records one party may put in."""
+        return self._session.limits.records
+
     def run(self, talk: Talk[Result]) -> Result:
         """Take this party's side of a protocol to its end."""
-        answer: Mapping[int, bytes] | None = None
         try:
-            while True:
-                try:
-                    step = talk.send(answer)  # type: ignore[arg-type]  # None starts a generator
-                except StopIteration as over:
-                    result: Result = over.value
-                    return result
-                answer = self._exchanged(step)
+            return driven(talk, self._exchanged)
         except SessionError as error:
             talk.close()
-            named = SessionError(_NUMBER.sub(self._named, str(error)))
+            named = SessionError(with_names(str(error), self._session.names))
             self._fail(named)
+            if isinstance(error, WrongNumbers):
+                raise
             raise named from None
-
-    def _named(self, found: re.Match[str]) -> str:
-        """A party's name where a talk, which knows none, says its number."""
-        number = int(found[1])
-        return self._session.names[number] if number < len(self._session.names) else found[0]
 
     def finish(self) -> None:
         """Wait until everybody has a result; only then is one written."""
@@ -162,6 +158,15 @@ class NetworkConversation:
             loop.call_soon_threadsafe(act, meeting)
         except RuntimeError:  # the thread has ended already
             return
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """A text with a party's name where a talk, which knows none, says its number.
+
+    >>> with_names("one of party 0, party 7", ["ann", "bob"])
+    'one of ann, party 7'
+    """
+    return _NUMBER.sub(lambda hit: names[int(hit[1])] if int(hit[1]) < len(names) else hit[0], text)
 
 
 def _awaited(work: Future[Came]) -> Came:

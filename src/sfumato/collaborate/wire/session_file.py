@@ -12,10 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sfumato.collaborate.conversation import MAX_RECORDS
 from sfumato.collaborate.wire.framing import WIRE_VERSION
 from sfumato.collaborate.wire.party_cards import Address, PartyCard, party_name
 from sfumato.collaborate.wire.session_terms import digest_of, terms_of
-from sfumato.ground.arguments import above
+from sfumato.ground.arguments import above, at_least
 from sfumato.ground.errors import ParameterError, PlanError, listed, nearest
 from sfumato.ground.opening import read_text
 from sfumato.ground.strict_toml import read_toml
@@ -24,11 +25,13 @@ from sfumato.version import __version__
 _KEYS = ("schema", "protocol", "parties", "parameters", "limits")
 MOST_PARTIES = 64
 """More parties are refused: everybody has a connection to everybody."""
+MOST_RECORDS = 2**31
+"""No session may allow more records of a party: sums of all parties stay far below 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long parties wait for each other, in seconds; all parties must have the same."""
+    """How long parties wait for each other, in seconds, and how much one may put in; all must have the same."""
 
     join: float = 300.0
     """From the start until everybody has come."""
@@ -37,9 +40,15 @@ class Limits:
     step: float = 900.0
     """How long one message may take, even of a party that gives signs of life."""
 
+    records: int = MAX_RECORDS
+    """How many records one party may put in. Larger sums of all parties are refused as wrong."""
+
     def __post_init__(self) -> None:
         for one in fields(self):
             above(one.name, getattr(self, one.name), 0)
+        at_least("records", self.records, 1)
+        if self.records > MOST_RECORDS:
+            raise ParameterError(f"records must be at most {MOST_RECORDS:,}, not {self.records:,}")
 
     @property
     def beat(self) -> float:

@@ -104,7 +104,8 @@ class GuardedCut:
         self.shown_as = np.where(sensitive, self.forest.leaf, -1).astype(np.int64)
         self.left_out: set[int] = set()
         self.holders = Holders(self.records)
-        named = [np.isin(self.records.labels, model.sensitive) for model in models]
+        # Not np.isin: its texts lose NULs at their end.
+        named = [np.array([label in model.sensitive for label in self.records.labels], np.bool_) for model in models]
         self._secret = [np.zeros(self.forest.count, np.bool_) for _ in models]
         for mark, own in zip(self._secret, named, strict=True):
             mark[self.forest.leaf[own]] = True

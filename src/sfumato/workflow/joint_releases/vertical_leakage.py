@@ -34,6 +34,10 @@ def vertical_leakage(asked: VerticalAsked, names: Sequence[str]) -> Leakage:
                 "quasi-identifiers: no finer than the release, but linked to the person",
             ),
             *told,
+            *(
+                Told(to="everybody", what=f"whether all parties have the same {name} of every common person")
+                for name in asked.shared
+            ),
             Told(to="everybody", what="in which order labels were taken, and whose each of them was"),
         ),
         withstands="any parties that work together, for what the others' values are below the labels of the release",

@@ -181,10 +181,8 @@ def run_vertical(conversation: Conversation, asked: VerticalAsked, own: Vertical
 
 def _known_beside(conversation: Conversation, asked: VerticalAsked, own: VerticalRows, rows: Rows) -> dict[str, Codes]:
     """The columns beside the quasi-identifiers that everybody has or is told."""
-    seat, found = conversation.seat, {}
-    for name in asked.shared:
-        found[name] = own.codes[name][rows]
-        conversation.run(same_values(seat, name, found[name]))
+    seat, found = conversation.seat, {name: own.codes[name][rows] for name in asked.shared}
+    conversation.run(same_values(seat, found))
     for name in asked.told:
         holder, values = asked.owner(name), len(asked.release.domains[name].values)
         mine = own.codes[name][rows] if holder == seat.me else None
