@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.data.table import Table
+from sfumato.data.table import Kind, Table
 from sfumato.describe.base_levels import BaseLevel
 from sfumato.describe.domains import Categories, ObservedDomain, joined, widened
 from sfumato.describe.hierarchy import Hierarchy
@@ -128,7 +129,11 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
         source=source,
         schema=schema,
         domains=domains,
-        problem=replace(problem, numbers=tuple(map(_numbers, quasi))),
+        problem=replace(
+            problem,
+            numbers=tuple(_numbers(domain, "integer", "real") for domain in quasi),
+            days=tuple(_numbers(domain, "date") for domain in quasi),
+        ),
         counted=wanted,
         dropped_rows=dropped,
         models=tuple(as_claimed(model, context.published) for model in models),
@@ -162,9 +167,9 @@ def _source(rows: CellSource | Table) -> CellSource:
     return LocalTable(rows) if isinstance(rows, Table) else rows
 
 
-def _numbers(domain: ObservedDomain) -> Any:
-    """The values of a column of numbers, by code; a missing one is no number."""
-    if domain.kind not in ("integer", "real") or domain.numbers is None:
+def _numbers(domain: ObservedDomain, *kinds: Kind) -> NDArray[np.float64] | None:
+    """The values of a column of one of these types as numbers, by code; a missing one is no number."""
+    if domain.kind not in kinds or domain.numbers is None:
         return None
     return domain.numbers if domain.missing is None else np.append(domain.numbers, np.nan)
 

@@ -40,7 +40,7 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
 
 
 def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
-    """Run one algorithm; with ``hard``, the time limit also ends one that has no result before its end."""
+    """Run one algorithm; with ``hard``, the limit also ends one that has no result before its end."""
     plan, parts = asked.plan, catalog()
     part, run = algorithm_of(plan, name, parts)
     grain = grain_of(run, prepared.problem)
@@ -48,8 +48,8 @@ def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: 
     needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
     refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared.source, name, parts))
     prepared = prepared.at(grain)
-    limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None)
-    inner = work.within(limit, hard=hard and not part.anytime)
+    limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.steps is None else None)
+    inner = work.allowing(limit, hard=hard and not part.anytime)
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, inner)
     outcome = replace(outcome, effort=inner.told(outcome.effort))
