@@ -73,7 +73,7 @@ def brute_seconds(one: Subject, given: Problem) -> tuple[float, int]:
 
 def exact_row(given: Problem, slow: float, every: int) -> list[str]:
     """One line: the search to its end beside every set of cuts."""
-    found, cost = timed(lambda: KOptimize()(given, Work(seconds=120.0)))
+    found, cost = timed(lambda: KOptimize()(given, Work().allowing(120.0)))
     return [
         str(len(given.hierarchies)),
         given.metric.name,
@@ -91,7 +91,7 @@ def stopped_row(one: Subject, metric: Metric, share: float) -> list[str]:
     """One line: all columns, stopped after some seconds."""
     target = next(name for name in TARGETS if name in one.frame.columns)
     given = problem(one, [name for name in one.hierarchies if name != target], metric, share, k=5)
-    runs = [KOptimize()(given, Work(seconds=seconds)) for seconds in STOPS]
+    runs = [KOptimize()(given, Work().allowing(seconds)) for seconds in STOPS]
     return [
         metric.name,
         f"{share:.0%}",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks.frame.coverage import coverage_of
-from sfumato.describe.distributions import LONGEST, read_distribution, written_distribution
+from sfumato.describe.distributions import MAX_LABEL, read_distribution, written_distribution
 from sfumato.ground.work import Work
 from sfumato.models import KAnonymity
 from sfumato.publish.labels import recoded
@@ -120,7 +120,7 @@ def test_a_distribution_that_nobody_would_read_is_a_label_of_the_hierarchy(tmp_p
         made.prepared.problem, (np.array(sorted(set(numbers))) >= 200).astype(np.int64), 2, "distributions"
     )
     assert set(coarse.labels[0]) == {"[0-200)", '{"205": 6, "207": 3}'}
-    assert len(written_distribution({str(n): 3 for n in range(200)})) > LONGEST
+    assert len(written_distribution({str(n): 3 for n in range(200)})) > MAX_LABEL
     assert coarse.rulers[0].sizes.tolist() == [200.0, 2.0]
 
 

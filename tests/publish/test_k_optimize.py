@@ -153,6 +153,16 @@ def label_cost(name: str, run: tuple[str, ...]) -> float:
     return (leaves - 1) / (total - 1)
 
 
+def short_label(name: str, run: tuple[str, ...]) -> object:
+    """What a run reads as where at most two values are listed."""
+    return label(name, run) if len(run) > 2 and name != "n" else run
+
+
+def cost_of(name: str, run: tuple[str, ...], order: list[str], output: str) -> float:
+    coarse = output == "hierarchy" or (output == "short" and len(run) > 2 and name != "n" and len(run) < len(order))
+    return label_cost(name, run) if coarse else box_cost(name, run, order)
+
+
 def passes(model, sensitive: list[str]) -> bool:
     counts = Counter(sensitive)
     if isinstance(model, KAnonymity):
@@ -185,7 +195,8 @@ def literal(made: Made, models, metric, *, limit: int, star: bool = False, outpu
     orders = {name: ordered(name, values) for name, values in made.quasi.items()}
     for chosen in product(*(partitions(order) for order in orders.values())):
         parts = dict(zip(orders, chosen, strict=True))
-        if output == "hierarchy" and any(len({label(n, r) for r in runs}) < len(runs) for n, runs in parts.items()):
+        word = {"hierarchy": label, "short": short_label, "boxes": lambda name, run: run}[output]
+        if any(len({word(n, r) for r in runs}) < len(runs) for n, runs in parts.items()):
             continue
         place = {name: {v: i for i, run in enumerate(runs) for v in run} for name, runs in parts.items()}
         groups: dict[tuple[int, ...], list[int]] = {}
@@ -197,10 +208,7 @@ def literal(made: Made, models, metric, *, limit: int, star: bool = False, outpu
             continue
         if star and lost and not all(passes(model, [made.s[i] for i in lost]) for model in models):
             continue
-        costs = [
-            {v: box_cost(n, r, orders[n]) if output == "boxes" else label_cost(n, r) for r in runs for v in r}
-            for n, runs in parts.items()
-        ]
+        costs = [{v: cost_of(n, r, orders[n], output) for r in runs for v in r} for n, runs in parts.items()]
         best = min(best, loss_of(made, metric, groups, hidden, costs))
     return best
 
@@ -353,6 +361,22 @@ def test_intervals_cost_what_their_labels_cost(made, metric, data):
             expected = metric.cost(made_.rulers[0])[made_.keys[0][lows]]
             assert intervals.costs(place, lows, highs) == pytest.approx(expected)
             assert intervals.words(place, lows, highs) == [made_.labels[0][key] for key in made_.keys[0][lows]]
+
+
+@examples(120)
+@given(
+    made=tables(),
+    models=st.sampled_from([(KAnonymity(k=2),), (KAnonymity(k=3), DistinctLDiversity(l=2, column="s"))]),
+    metric=st.sampled_from([LossMetric(), Discernibility()]),
+    share=st.sampled_from([0.0, 0.3]),
+)
+def test_sets_that_would_be_too_long_equal_all_sets_of_cuts_that_read_apart(made, models, metric, share):
+    """With lists of at most two values, larger sets read and cost as the lowest label over them."""
+    limit = int(share * len(made.s))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.publish.set_labels.MAX_VALUES", 2)
+        expected = literal(made, models, metric, limit=limit, output="short")
+        compare(made, models, metric, expected, limit=limit)
 
 
 def wildcard_groups(made: Made, parts: dict[str, list[tuple[str, ...]]]) -> dict[tuple[str | None, ...], list[int]]:

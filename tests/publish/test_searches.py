@@ -247,7 +247,7 @@ def test_greedy_works_where_the_lattice_cannot_be_held():
         sizes=np.ones(400, np.int64),
     )
     problem = Problem(cells=cells, hierarchies=(one,) * 30, models=(KAnonymity(k=5),), metric=LossMetric(), limit=20)
-    found = greedy(problem, Work(seconds=2.0))
+    found = greedy(problem, Work().allowing(2.0))
     assert found.effort["nodes"] == 4**30
     assert found.loss < 1.0
     with pytest.raises(PlanError, match="30 quasi-identifiers"):

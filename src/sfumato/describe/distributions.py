@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from sfumato.ground.strict_json import read_json
 
-LONGEST = 900
-"""A distribution that takes more characters than this is not written: nobody would read it."""
+MAX_LABEL = 900
+"""A label has at most so many characters: a manifest holds no longer ones, and nobody would read them."""
 
 
 def written_distribution(counts: Mapping[str, int]) -> str:
@@ -27,7 +27,7 @@ def read_distribution(label: str) -> dict[str, int] | None:
     >>> read_distribution('{"flu": 3, "cold": 2}'), read_distribution("{flu, cold}")
     ({'flu': 3, 'cold': 2}, None)
     """
-    if not label.startswith('{"') or len(label) > 10 * LONGEST:
+    if not label.startswith('{"') or len(label) > 10 * MAX_LABEL:
         return None
     try:
         found = read_json(label, depth=1)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.table import Codes
+from sfumato.describe.distributions import MAX_LABEL
 from sfumato.describe.domains import Categories, Numbers, ObservedDomain
 from sfumato.describe.taxonomy import TOP, Taxonomy, Trunk, taxonomy
 from sfumato.ground.brief import Brief
@@ -105,6 +106,8 @@ def chain(
     for j in range(between):
         column = [row[j] for row in rows]
         columns.append(column if domain.missing is None else [*column, domain.missing])
+    for j, labels in enumerate(columns):
+        _refuse_long(domain, labels, level=j)
     for j in range(1, len(columns)):
         _refuse_top_below(domain, columns[j], level=j)
         _refuse_two_parents(domain, columns[j - 1], columns[j], level=j)
@@ -127,6 +130,19 @@ def _level(column: Sequence[str], sizes: dict[str, float], leaf: float) -> Level
     index: dict[str, int] = {}
     parent = np.fromiter((index.setdefault(label, len(index)) for label in column), np.int32, len(column))
     return Level(labels=tuple(index), parent=parent, sizes=np.array([sizes.get(label, leaf) for label in index]))
+
+
+def _refuse_long(domain: ObservedDomain, labels: Sequence[str], *, level: int) -> None:
+    """Refuse before a search what no release can be written with; a range shows two numbers or dates in one label."""
+    limit = MAX_LABEL if domain.numbers is None else MAX_LABEL // 2 - 5
+    longest = max(labels, key=len, default="")
+    if len(longest) > limit:
+        what = "a value" if not level else f"a label of level {level}"
+        raise HierarchyError(
+            f"hierarchy of {domain.column!r}: {what} has {len(longest):,} characters ({longest[:40]!r} ...), and a "
+            f"quasi-identifier of type {domain.kind} may have {limit}; shorten such values, or give the column another "
+            "role"
+        )
 
 
 def _refuse_top_below(domain: ObservedDomain, labels: Sequence[str], *, level: int) -> None:

@@ -1,8 +1,10 @@
 """Progress and limits of long work. Searches report here; nobody prints.
 
-A limit is seconds of processor time of this process, from where the work began: a search on a busy machine finds what
-it finds on an idle one. Whoever asks whether the time is over, and hears that it is, has been cut short; ``cut`` keeps
-that, and ``told`` says it in the words that every release uses.
+Work that decides which rows are released is limited by steps, not by a clock: the same plan and seed end at the same
+point on every machine. A step is about as much work as to group one value; ``allowing`` turns seconds into steps at a
+fixed pace. Other work, such as attacks, has a limit in seconds of processor time of this process. A search that asks
+whether its limit is reached, and hears that it is, has been cut short; ``cut`` keeps that, and ``told`` says it in the
+words that every release uses.
 """
 
 from __future__ import annotations
@@ -19,6 +21,11 @@ from sfumato.ground.errors import Interrupted, OutOfTime
 
 BY_TIME = "by the time limit"
 """How a search says that it was cut short, as what ``stopped`` it."""
+
+PACE = 10_000_000
+"""Steps for a second: about what a search takes on one core of a server."""
+OVERHEAD = 1_000
+"""Steps for what does not grow with the table, at each turn of a search."""
 
 Effort = dict[str, int | float | str]
 
@@ -49,6 +56,10 @@ class Work:
     """Who is told."""
     seconds: float | None = None
     """The time limit in seconds of processor time, or None."""
+    steps: float | None = None
+    """The limit of a search in steps, or None."""
+    spent: float = 0.0
+    """Steps that were taken."""
     chance: Chance = field(default_factory=Chance)
     """Where an algorithm that draws takes its randomness from."""
     cancelled: Event = field(default_factory=Event)
@@ -59,6 +70,8 @@ class Work:
     """Whether somebody was told that the time is over."""
     hard: bool = False
     """Whether the limit ends work that has no result before its end, wherever it reports next."""
+    outer: Work | None = None
+    """The work that this is a part of: what is spent here is spent there too."""
     _told: float = 0.0
     _began: float = field(default_factory=time.process_time)
     _since: float = field(default_factory=time.monotonic)
@@ -73,18 +86,26 @@ class Work:
         if self.cancelled.is_set():
             raise Interrupted("stopped on request; nothing was left half-written")
         if self.hard and self.expired:
-            raise OutOfTime(f"it was not done after {self.seconds:.3g} s of processor time")
+            raise OutOfTime("it was not done within its limit")
         if not 0 < done < total or self.due:
             self._told = time.monotonic()
             self.progress.advance(stage, done, total)
 
     @property
     def expired(self) -> bool:
-        """Whether the time limit has passed; who hears yes stops, and the work counts as cut short."""
-        if self.seconds is None or time.process_time() - self._began <= self.seconds:
+        """Whether a limit is reached; a search that hears yes stops, and the work counts as cut short."""
+        late = self.seconds is not None and time.process_time() - self._began > self.seconds
+        if not late and (self.steps is None or self.spent < self.steps):
             return False
         self.cut = True
         return True
+
+    def spend(self, steps: float) -> None:
+        """Count steps of a search, besides a fixed number for each turn."""
+        work: Work | None = self
+        while work is not None:
+            work.spent += OVERHEAD + steps
+            work = work.outer
 
     @property
     def late(self) -> bool:
@@ -111,6 +132,19 @@ class Work:
             self, seconds=min(limits, default=None), cut=False, hard=hard, _began=now, _since=time.monotonic()
         )
 
+    def allowing(self, seconds: float | None, *, hard: bool = False) -> Work:
+        """The same work with an allowance of steps, as many as fit into so many seconds; the limit of the whole stays.
+
+        >>> work = Work().allowing(0.001)
+        >>> work.spend(8_000); work.expired
+        False
+        >>> work.spend(1_000); work.expired
+        True
+        """
+        remaining = None if self.steps is None else max(self.steps - self.spent, 0.0)
+        limits = [limit for limit in (None if seconds is None else seconds * PACE, remaining) if limit is not None]
+        return replace(self, steps=min(limits, default=None), spent=0.0, cut=False, hard=hard, outer=self)
+
     def untimed(self) -> Work:
         """The same work without a limit, for what must be done whatever it takes."""
-        return replace(self, seconds=None, cut=False, hard=False)
+        return replace(self, seconds=None, steps=None, spent=0.0, cut=False, hard=False, outer=self)

@@ -86,12 +86,12 @@ def optimal_data(
 ) -> AnonymizedData:
     """OPTI: K-Optimize for l-diversity with the classification metric; suppressed rows are left out.
 
-    Claim: the published table meets the model; the cuts are the best that were found in the time.
+    Claim: the published table meets the model; the cuts are the best that were found within the limit.
     Source: document 004, section 6.1.3.
     """
     limit = int(max_suppressed * records.count)
     problem, rows = _problem(records, (model,), ClassificationMetric(), None, by_rows=False, limit=limit)
-    found = KOptimize()(problem, Work(seconds=seconds, chance=chance))
+    found = KOptimize()(problem, Work(chance=chance).allowing(seconds))
     return _read(records, problem, rows, found, chance)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.describe.distributions import LONGEST, written_distribution
+from sfumato.describe.distributions import MAX_LABEL, written_distribution
 from sfumato.describe.hierarchy import TOP, Hierarchy
 from sfumato.group.keys import Ids, distinct, representatives, total, weighed
 from sfumato.publish.order import spans
 from sfumato.publish.problem import Form, Problem, Recoded
+from sfumato.publish.set_labels import SetLabels
 from sfumato.utility.view import Reals, Ruler
 
 Output = Literal["hierarchy", "boxes", "means", "distributions"]
@@ -139,16 +140,15 @@ class _Labels:
 def _part(problem: Problem, column: int, groups: Ids, count: int, output: Output) -> _Labels:
     hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
     numbers = problem.number(column)
-    if output == "hierarchy" or (output == "means" and numbers is None):
-        return _levels(problem, column, lowest(hierarchy, codes, groups, count)[groups])
     if output == "distributions":
         return _distributions(problem, column, groups, count)
-    if numbers is None:
-        return _sets(problem, column, groups, count)
     if output == "boxes":
-        return _ranges(problem, column, groups, count, _between(hierarchy))
+        ordered = problem.scale(column) is not None
+        return (_ranges if ordered else _sets)(problem, column, groups, count)
+    if output == "hierarchy" or numbers is None:
+        return _levels(problem, column, lowest(hierarchy, codes, groups, count)[groups])
     means = weighed(groups, numbers[codes] * problem.cells.sizes, count) / total(groups, problem.cells.sizes, count)
-    return _ranges(problem, column, groups, count, lambda group, low, high: f"{means[group]:.6g}", "means")
+    return _ranges(problem, column, groups, count, means)
 
 
 def _levels(problem: Problem, column: int, level: NDArray[np.int64]) -> _Labels:
@@ -168,22 +168,12 @@ def _levels(problem: Problem, column: int, level: NDArray[np.int64]) -> _Labels:
     return made
 
 
-def _between(hierarchy: Hierarchy) -> Callable[[int, int, int], str]:
-    names = hierarchy.levels[0].labels
-    return lambda group, low, high: names[low] if low == high else f"[{names[low]} - {names[high]}]"
-
-
-def _ranges(
-    problem: Problem,
-    column: int,
-    groups: Ids,
-    count: int,
-    name: Callable[[int, int, int], str],
-    form: Form = "boxes",
-) -> _Labels:
-    """One label per group of numbers, as wide as from its smallest to its largest."""
-    hierarchy, codes, numbers = problem.hierarchies[column], problem.cells.keys[column], problem.number(column)
+def _ranges(problem: Problem, column: int, groups: Ids, count: int, means: Reals | None = None) -> _Labels:
+    """One label per group of numbers or dates, as wide as from its first to its last; it shows these, or its mean."""
+    hierarchy, codes, numbers = problem.hierarchies[column], problem.cells.keys[column], problem.scale(column)
     assert numbers is not None
+    form: Form = "boxes" if means is None else "means"
+    names = hierarchy.levels[0].labels
     made = _Labels(problem, column, form)
     order = np.argsort(numbers, kind="stable").astype(np.int32)
     rank = np.empty(len(order), np.int64)
@@ -207,7 +197,8 @@ def _ranges(
             table[kind] = made.value(first)
         else:
             covered = float(below[high[group] + 1] - below[low[group]])
-            table[kind] = made.share(name(int(group), first, last), widths(first, last), covered)
+            name = f"[{names[first]} - {names[last]}]" if means is None else f"{means[group]:.6g}"
+            table[kind] = made.share(name, widths(first, last), covered)
     made.places = table[alike[groups]]
     return made
 
@@ -221,23 +212,15 @@ def _alike(low: Ids, high: Ids, mixed: NDArray[np.bool_]) -> tuple[Ids, int]:
 def _sets(problem: Problem, column: int, groups: Ids, count: int) -> _Labels:
     """The set of a group's values; the hierarchy's own word where there is one for just this set."""
     hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
-    made = _Labels(problem, column, "boxes")
+    made, sets = _Labels(problem, column, "boxes"), SetLabels(hierarchy)
     values = len(hierarchy.levels[0].labels)
     ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), values), len(codes))
     place = representatives(ids, pairs)
     owners, held = groups[place], codes[place]
-    words = _words(hierarchy)
     table = np.zeros(count, np.int32)
     for group, part in enumerate(np.split(held, np.searchsorted(owners, np.arange(1, count)))):
-        chosen = tuple(int(code) for code in part)
-        if len(chosen) > 1 and (hierarchy.missing in chosen or len(chosen) == values):
-            table[group] = made.top()
-            continue
-        text = ", ".join(hierarchy.levels[0].labels[code] for code in chosen)
-        name = words.get(chosen) or ("{" + text + "}" if len(chosen) > 1 else text)
-        covered = float(made.rows[list(chosen)].sum())
-        single = len(chosen) == 1
-        table[group] = made.place(name, 1.0, 0.0, covered) if single else made.share(name, float(len(chosen)), covered)
+        label = sets.of(part.tolist())
+        table[group] = made.share(label.name, label.size, float(made.rows[label.covers].sum()))
     made.places = table[groups]
     return made
 
@@ -250,19 +233,16 @@ def _distributions(problem: Problem, column: int, groups: Ids, count: int) -> _L
     ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), len(names)), len(codes))
     place, rows = representatives(ids, pairs), total(ids, problem.cells.sizes, pairs)
     cuts = np.searchsorted(groups[place], np.arange(1, count))
-    coarse = lowest(hierarchy, codes, groups, count)
-    table = np.zeros(count, np.int32)
+    sets, table = SetLabels(hierarchy), np.zeros(count, np.int32)
     for group, (part, many) in enumerate(zip(np.split(codes[place], cuts), np.split(rows, cuts), strict=True)):
         told = written_distribution({names[code]: int(n) for code, n in zip(part, many, strict=True)})
         if len(part) == 1:
             table[group] = made.value(int(part[0]))
         elif hierarchy.missing in part:
             table[group] = made.top()
-        elif len(told) > LONGEST:
-            level = hierarchy.levels[coarse[group]]
-            node = int(level.parent[part[0]])
-            covered = float(made.rows[level.parent == node].sum())
-            table[group] = made.share(level.labels[node], float(level.sizes[node]), covered)
+        elif len(told) > MAX_LABEL:
+            label = sets.common(part.tolist())
+            table[group] = made.share(label.name, label.size, float(made.rows[label.covers].sum()))
         else:
             table[group] = made.share(told, _extent(hierarchy, numbers, part), float(made.rows[part].sum()))
     made.places = table[groups]
@@ -276,12 +256,3 @@ def _extent(hierarchy: Hierarchy, numbers: Reals | None, part: Codes) -> float:
     order = part[np.argsort(numbers[part], kind="stable")]
     wide = float(spans(hierarchy, numbers)(int(order[0]), int(order[-1])))
     return wide if hierarchy.continuous else max(min(float(len(part)), wide), 1.0)
-
-
-def _words(hierarchy: Hierarchy) -> dict[tuple[int, ...], str]:
-    """The label of every set of values that has one between the values and the top, the lowest first."""
-    found: dict[tuple[int, ...], str] = {}
-    for level in hierarchy.levels[1:-1]:
-        for code, label in enumerate(level.labels):
-            found.setdefault(tuple(int(v) for v in np.flatnonzero(level.parent == code)), label)
-    return found

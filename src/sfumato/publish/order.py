@@ -1,4 +1,4 @@
-"""The order of a column's values: numbers by size, others as a walk through their taxonomy meets them."""
+"""The order of a column's values: numbers and dates by size, others as a walk through their taxonomy meets them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sfumato.utility.view import Reals
 
 def ranks(problem: Problem, column: int) -> NDArray[np.int64]:
     """For each value of a column (by code), its place in the column's order; every subtree is one run of places."""
-    numbers, hierarchy = problem.number(column), problem.hierarchies[column]
+    numbers, hierarchy = problem.scale(column), problem.hierarchies[column]
     if numbers is None:
         order = np.lexsort([level.parent for level in hierarchy.levels])
     else:

@@ -55,6 +55,14 @@ class Problem(Brief):
     numbers: tuple[Reals | None, ...] = ()
     """For each quasi-identifier, its values as numbers (NaN where missing), where they are numbers."""
 
+    days: tuple[Reals | None, ...] = ()
+    """For each quasi-identifier, its values as day numbers (NaN where missing), where they are dates."""
+
+    def scale(self, column: int) -> Reals | None:
+        """A column's values on a line, numbers or day numbers, by code; None where they have no order."""
+        numbers = self.number(column)
+        return self.days[column] if numbers is None and self.days else numbers
+
     def number(self, column: int) -> Reals | None:
         """A column's values as numbers, by code; None where they are not."""
         return self.numbers[column] if self.numbers else None

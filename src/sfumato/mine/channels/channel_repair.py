@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sfumato.ground.arguments import at_least
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import Infeasible
-from sfumato.ground.work import Work
+from sfumato.ground.work import PACE, Work
 from sfumato.mine.channels.channel_finding import Because, Found, Reach, find_channels
 from sfumato.mine.channels.complete_intervals import Channel
 from sfumato.mine.channels.told_sets import Set, ToldSets, chosen, told_sets
@@ -27,7 +27,7 @@ from sfumato.publish.sanitize.exact_program import Program
 MOST_TERMS = 300_000
 """The fewest sets are searched by an integer program where reasons name no more sets than this in all."""
 SECONDS = 20.0
-"""How long one program may be searched, by the clock."""
+"""How long one program may be searched, counted in steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -103,7 +103,7 @@ def _fewest(reasons: list[tuple[Set, ...]]) -> tuple[tuple[Set, ...], int]:
             if one not in variables:
                 variables[one] = program.variable(1.0)
         program.bound({variables[one]: 1.0 for one in reason}, low=1.0)
-    values, bound, _ = program.solved(SECONDS)
+    values, bound, _ = program.solved(SECONDS * PACE)
     least = max(least, 0 if bound is None else ceil(bound - 1e-6))
     found = begun if values is None else tuple(sorted(one for one, place in variables.items() if values[place] > 0.5))
     return min((begun, found), key=len), least

@@ -88,7 +88,9 @@ class Climb:
 
         At least one; the others are ranked only where more are asked for than raise the anonymity.
         """
-        self.effort["candidates"] += sum(column.count() for column in state.table.columns)
+        candidates = sum(column.count() for column in state.table.columns)
+        self.work.spend(candidates * most)
+        self.effort["candidates"] += candidates
         found = self._raising(state) if self.scale.private and state.table.anonymity < self.requirement.k else []
         if len(found) < most:
             taken = {(offer.column, offer.kind, offer.parts) for offer, _ in found}
@@ -107,6 +109,7 @@ class Climb:
 
     def take(self, state: State, offer: Offer) -> None:
         """Make a generalization and write it down."""
+        self.work.spend(self.requirement.problem.cells.count)
         column, had = state.table.columns[offer.column], state.vids.anonymity
         fine = tuple(column.labels[part] for part in offer.parts)
         state.vids.take(offer, column.take(offer))

@@ -56,6 +56,7 @@ class Escape:
                     return self.retracing.shortened(self.retracing.way(trip))
             except DeadEnd:
                 return way
+            self.climb.work.spend(sum(column.count() for column in trip.state.table.columns))
             self._step(trip)
         return None
 

@@ -13,6 +13,7 @@ from sfumato.publish.bottom_up.generalization_cost import DECIMALS, Scale
 from sfumato.publish.cut import ColumnCut, cut_of_nodes
 from sfumato.publish.labels import climbed
 from sfumato.publish.problem import Problem
+from sfumato.publish.set_labels import listed
 
 OPEN, LIVE, HELD, GONE = 0, 1, 2, 3
 """A node whose values have not all come up to it; one that is a label; one in a set; one with all its values out."""
@@ -29,7 +30,8 @@ class TreeParts(Parts):
         self.tree = problem.hierarchies[column].tree()
         nodes = len(self.tree.labels)
         super().__init__(problem, column, scale, nodes * (2 + partial + 3 * suppress) + 1)
-        self.partial, self.suppress = partial, suppress
+        self.partial, self.suppress = partial and problem.scale(column) is None, suppress
+        """Numbers and dates are never listed: their intervals and calendar units are coarser than a few of them."""
         self.labels[:nodes] = self.tree.labels
         self.sizes[:nodes], self.steps[:nodes] = self.tree.sizes, self.tree.steps
         self.prices[:nodes] = self.price(self.tree.sizes)
@@ -232,8 +234,8 @@ class TreeParts(Parts):
         for place in np.argsort(np.round(costs, DECIMALS), kind="stable").tolist():
             parts = [inside[left[place]], inside[right[place]]]
             children = self._children_of(parts, node)
-            if len(children) < len(self.tree.children[node]) or node in self.own:
-                label = "{" + ", ".join(self.tree.labels[c] for c in children) + "}"
+            label = listed([self.tree.labels[c] for c in children])
+            if label is not None and (len(children) < len(self.tree.children[node]) or node in self.own):
                 self.found["set", node] = self._offer("set", parts, node, label, float(self.price(sizes[[place]])[0]))
                 return
 

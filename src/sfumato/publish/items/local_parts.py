@@ -16,6 +16,9 @@ from sfumato.publish.items.gray import gray_order
 from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem, ItemStep
 from sfumato.publish.items.nested_labels import nested
 
+_RECODE = 100
+"""Steps per entry to recode a part."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recoded:
@@ -65,6 +68,7 @@ def _halved(problem: ItemProblem, rows: NDArray[np.int64], smallest: int, work: 
 
 def _recoded(problem: ItemProblem, rows: NDArray[np.int64], work: Work) -> Recoded:
     records = some(problem.transactions, rows)
+    work.spend(_RECODE * len(records.codes))
     cover, steps, _ = mended(replace(problem, transactions=records), work)
     shown = cover.shown()
     to = shown.to[records.codes]

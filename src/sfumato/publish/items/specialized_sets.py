@@ -17,6 +17,8 @@ from sfumato.publish.items.item_problem import Action, ItemProblem, ItemStep
 MOST_PASSES = 5
 """What did not pay is tried again at most so often, as long as something else was done since."""
 _EPS = 1e-9
+_TRY = 10
+"""Steps per entry of the records to try one node."""
 
 
 class Specializing:
@@ -86,6 +88,7 @@ class Specializing:
             _, node = heapq.heappop(queue)
             done += 1
             work.advance(f"show finer, pass {number + 1}", done, done + len(queue) + 1)
+            work.spend(_TRY * len(self.cut.records.codes))
             found = self._finer(node)
             if found is None:
                 failed.append(node)

@@ -9,6 +9,7 @@ from sfumato.publish.k_optimize.cuts import Places
 from sfumato.publish.labels import climbed
 from sfumato.publish.order import spans
 from sfumato.publish.problem import Problem
+from sfumato.publish.set_labels import SetLabels
 from sfumato.utility.view import Ruler
 
 
@@ -18,7 +19,8 @@ class Boxes:
     def __init__(self, problem: Problem, column: int, order: NDArray[np.int32]) -> None:
         """``order`` holds the codes of the column's values in their order."""
         self.hierarchy, self.order = problem.hierarchies[column], order
-        numbers = problem.number(column)
+        numbers = problem.scale(column)
+        self._sets = SetLabels(self.hierarchy)
         self._widths = None if numbers is None else spans(self.hierarchy, numbers)
         absent = -1 if self.hierarchy.missing is None else self.hierarchy.missing
         self._missing = order.tolist().index(absent) if absent in order else -1
@@ -40,8 +42,10 @@ class Boxes:
         hierarchy, many = self.hierarchy, high - low + 1
         if many == 1:
             return (0.0 if hierarchy.continuous and self._widths is not None else 1.0), 0.0
-        every = self._widths is None and many == len(hierarchy.levels[0].labels)
-        if every or low <= self._missing <= high:
+        if low <= self._missing <= high:
             return hierarchy.total, float(hierarchy.height)
-        size = float(many) if self._widths is None else self._widths(int(self.order[low]), int(self.order[high]))
+        if self._widths is not None:
+            size = self._widths(int(self.order[low]), int(self.order[high]))
+        else:
+            size = self._sets.of_run(self.order[low : high + 1].tolist()).size
         return size, climbed(hierarchy, size)

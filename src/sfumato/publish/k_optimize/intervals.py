@@ -17,6 +17,7 @@ from sfumato.publish.k_optimize.boxes import Boxes
 from sfumato.publish.k_optimize.cuts import Cuts, Flags, Places
 from sfumato.publish.labels import Output, recoded_by_column
 from sfumato.publish.problem import Problem, Recoded
+from sfumato.publish.set_labels import SetLabels
 from sfumato.utility.view import Reals, Ruler
 
 Cost = Callable[[Ruler], Reals]
@@ -33,9 +34,13 @@ class Intervals:
         """``cost`` says what each label of a ruler costs; without it every interval costs nothing."""
         self.cuts, self.output, self._cost = cuts, output, cost
         self.hierarchies = problem.hierarchies
-        self._numbers = [problem.number(c) is not None for c in range(cuts.columns)]
+        self._numbers = [problem.scale(c) is not None for c in range(cuts.columns)]
         boxed = [output == "boxes" and numbers for numbers in self._numbers]
         self._meanings = [{} if b else word_values(h) for b, h in zip(boxed, problem.hierarchies, strict=True)]
+        self._listed = all(
+            numbers or SetLabels(h).always_listed(order.tolist())
+            for numbers, h, order in zip(self._numbers, problem.hierarchies, cuts.orders, strict=True)
+        )
         self._values = [_values(problem, c, order) for c, order in enumerate(cuts.orders)]
         self._boxes = [Boxes(problem, c, order) for c, order in enumerate(cuts.orders)]
         self._words: list[dict[Interval, str]] = [{} for _ in cuts.orders]
@@ -62,7 +67,7 @@ class Intervals:
     @cached_property
     def always_apart(self) -> bool:
         """Whether disjoint intervals of one column can never read alike."""
-        return self.output == "boxes" and all(map(apart, self._meanings))
+        return self.output == "boxes" and self._listed and all(map(apart, self._meanings))
 
     def shown(self, chosen: Flags, column: int) -> Recoded:
         """The labels of one column's values, one value per cell, in their order."""
@@ -124,7 +129,11 @@ def _values(problem: Problem, column: int, order: np.ndarray[tuple[int], np.dtyp
         labels=problem.cells.labels[column : column + 1],
         sizes=np.ones(len(order), np.int64),
     )
-    number = problem.number(column)
+    here = slice(column, column + 1)
     return replace(
-        problem, cells=cells, hierarchies=(problem.hierarchies[column],), numbers=() if number is None else (number,)
+        problem,
+        cells=cells,
+        hierarchies=problem.hierarchies[here],
+        numbers=problem.numbers[here],
+        days=problem.days[here],
     )

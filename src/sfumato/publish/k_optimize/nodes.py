@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sfumato.ground.work import Work
 from sfumato.group.classes import Classes
 from sfumato.group.keys import Ids, distinct, distinct_lifted, representatives, total
 from sfumato.group.tally import Counts
@@ -49,9 +50,9 @@ class Node:
 class Nodes:
     """Makes nodes of one problem, bounds and weighs them."""
 
-    def __init__(self, problem: Problem, output: Output) -> None:
-        """Order the values and count the table once."""
-        self.problem = problem
+    def __init__(self, problem: Problem, output: Output, work: Work | None = None) -> None:
+        """Order the values and count the table once; ``work`` counts the steps."""
+        self.problem, self.work = problem, work or Work()
         self.cuts = Cuts.of(problem)
         self.intervals = Intervals(problem, self.cuts, output, cell_cost(problem.metric))
         self.requirement = Requirement(problem, mixed=output == "hierarchy")
@@ -65,6 +66,7 @@ class Nodes:
 
     def at(self, head: Flags, tail: Flags) -> Node:
         """A node from scratch."""
+        self.work.spend(self.whole.classes.count * self.cuts.columns)
         frame, _ = self.whole.coarser(head | tail)
         lifts = frame.lifts(head)
         ids, count = distinct_lifted(frame.classes.keys, lifts, [int(lift[-1]) + 1 for lift in lifts])
@@ -72,6 +74,7 @@ class Nodes:
 
     def added(self, node: Node, cut: int) -> Node:
         """The child that makes one more cut of the tail."""
+        self.work.spend(node.frame.classes.count)
         head, tail = node.head.copy(), node.tail.copy()
         head[cut], tail[cut] = True, False
         after = node.frame.after(cut).astype(np.int32)
@@ -80,6 +83,7 @@ class Nodes:
 
     def without(self, node: Node, dropped: Flags) -> Node:
         """The same head with fewer cuts in the tail, and in the frame."""
+        self.work.spend(node.frame.classes.count * self.cuts.columns)
         tail = node.tail & ~dropped
         frame, moved = node.frame.coarser(node.head | tail)
         ids = node.ids[representatives(moved, frame.classes.count)]
@@ -96,6 +100,7 @@ class Nodes:
 
     def loss(self, node: Node, *, below: float = np.inf) -> float:
         """What the head loses; infinite where it is infeasible, reads badly, or does not lose less than ``below``."""
+        self.work.spend(node.frame.classes.count * (1 if self.price else self.cuts.columns))
         feasible, hidden = self.hidden(node)
         if not feasible:
             return np.inf

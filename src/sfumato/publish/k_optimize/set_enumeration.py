@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.describe.hierarchy import TOP
 from sfumato.ground.arguments import one_of
 from sfumato.ground.errors import Infeasible
-from sfumato.ground.work import BY_TIME, Work
+from sfumato.ground.work import BY_TIME, PACE, Work
 from sfumato.group.keys import Ids
 from sfumato.publish.k_optimize.best import Best
 from sfumato.publish.k_optimize.cuts import Flags
@@ -51,11 +51,13 @@ class KOptimize:
         one_of("output", self.output, get_args(Shown))
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
-        """Find the best set of cuts, or the best so far when the time is over."""
+        """Find the best set of cuts, or the best so far when the limit is reached."""
         refuse_models(problem, "k-optimize")
         refuse_unreachable(problem)
-        nodes, best = Nodes(problem, self.output), Best()
-        start(nodes, best, _half(work))
+        half = work.allowing(None if work.steps is None else (work.steps - work.spent) / PACE / 2)
+        nodes, best = Nodes(problem, self.output, half), Best()
+        start(nodes, best, half)
+        nodes.work = work
         search = Search(nodes, best, work)
         search.run()
         if best.head is None:
@@ -103,14 +105,9 @@ def _effort(search: Search, made: int, loss: float) -> dict[str, int | float | s
     return effort
 
 
-def _half(work: Work) -> Work:
-    """Half of the time for a good start, if there is a limit."""
-    return Work(progress=work.progress, seconds=None if work.seconds is None else work.seconds / 2)
-
-
 def _too_slow(problem: Problem) -> str:
     asked = " and ".join(described(model) for model in problem.models)
     return (
-        f"k-optimize found no set of cuts that meets {asked} in the time it had, and ruled none out. Give it more with "
+        f"k-optimize found no set of cuts that meets {asked} within its limit, and ruled none out. Give it more with "
         "algorithm.seconds, allow more suppression with algorithm.max_suppressed, or use algorithm.name = 'optimal'"
     )

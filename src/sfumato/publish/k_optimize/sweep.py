@@ -35,6 +35,7 @@ class Swept:
 
 def sweep(nodes: Nodes, node: Node) -> Swept:
     """Count both sides of every cut of the tail, column by column."""
+    nodes.work.spend(node.frame.classes.count * nodes.cuts.columns)
     made = Swept(**{one.name: np.zeros(len(node.tail)) for one in fields(Swept)})
     now = _Now(nodes, node)
     for column, cuts in enumerate(node.frame.edges):

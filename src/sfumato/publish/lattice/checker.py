@@ -75,6 +75,11 @@ class Checker:
         self.costs = problem.floors()
         self._rulers = [[Ruler.at(h, level) for level in range(h.height + 1)] for h in problem.hierarchies]
 
+    @property
+    def steps(self) -> int:
+        """Steps to judge a node."""
+        return self.problem.cells.count
+
     @cached_property
     def monotone(self) -> bool:
         """Whether a coarser node than a feasible one is feasible, so that predictive tagging is right.

@@ -43,6 +43,7 @@ def climb(checker: Checker, work: Work) -> Iterator[Judged]:
     heights = tuple(h.height for h in checker.problem.hierarchies)
     node: Levels | None = (0,) * len(heights)
     while node is not None:
+        work.spend(checker.steps)
         found = checker.judge(node)
         work.advance("search", sum(node), sum(heights))
         yield found

@@ -38,6 +38,7 @@ class Descent:
             return self._losses[node]
         if self._ruled_out(node):
             return np.inf
+        self.work.spend(self.checker.steps)
         found = self.checker.judge(node)
         self.work.advance("search", len(self.checker.seen), len(self.checker.seen) + 1)
         value = found.loss.value if found.feasible else np.inf

@@ -42,7 +42,10 @@ class NamedLevels:
         unknown = [name for name in self.levels if name not in names]
         if unknown:
             raise PlanError(f"algorithm.levels: {listed(unknown)} is no quasi-identifier; there are {listed(names)}")
-        node = tuple(self.levels.get(name, 0) for name in names)
+        node = tuple(
+            min(level, h.height) if h.open and isinstance(level, int) else level  # a mask hides all beyond its length
+            for level, h in zip((self.levels.get(name, 0) for name in names), problem.hierarchies, strict=True)
+        )
         for name, level, hierarchy in zip(names, node, problem.hierarchies, strict=True):
             if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= hierarchy.height:
                 raise PlanError(f"algorithm.levels.{name} must be a level from 0 to {hierarchy.height}, not {level!r}")

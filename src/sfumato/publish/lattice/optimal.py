@@ -104,6 +104,7 @@ class _Search:
         """Judge a node once, write down what follows for others, and tell whether finer ones are ruled out."""
         if node in self.hopeless:
             return self.hopeless[node]
+        self.work.spend(self.checker.steps)
         found = self.checker.judge(node, self._beaten)
         self.hopeless[node] = found.hopeless
         self._bound(found)

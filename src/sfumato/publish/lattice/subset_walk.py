@@ -65,6 +65,7 @@ class Subsets:
                 checked += 1
                 if passes(self._whole(columns, node - root, 0)):
                     marked[tuple(slice(level, None) for level in node)] = True
+        self.work.spend(checked * self.part.cells.count * len(columns))
         self.checked += checked
         self.tagged += len(nodes) - checked
         self.rolled_up += self._rolled(checked, at_root=bool(candidates[tuple(root)]), whole=columns)

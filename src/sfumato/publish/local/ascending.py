@@ -56,6 +56,7 @@ def ascend(groups: Groups, costs: Sequence[Reals], work: Work) -> int:
     barren = Barren(groups)
     looked = 0
     for looked, node in enumerate(ascending(costs), start=1):  # noqa: B007  the last number is told
+        work.spend(len(groups.left) * len(costs))
         if carving.model is not None or not barren(node):
             ids, count = groups.at(node)
             ids = carving.offered(ids, count)

@@ -109,6 +109,7 @@ def _again(groups: Groups, work: Work) -> int:
     rounds = 0
     search = _search(groups.problem)
     while len(groups.left) and not work.expired:
+        work.spend(len(groups.left) * len(groups.problem.hierarchies))
         rest = replace(groups.problem, cells=groups.pool, limit=groups.pool.rows, suppressed="remove", exempt=False)
         try:
             found = search(rest, work)

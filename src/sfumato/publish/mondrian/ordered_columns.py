@@ -98,8 +98,9 @@ def _together(problem: Problem, column: int, yardstick: Yardstick, cost: Cost) -
     hierarchy, numbers = problem.hierarchies[column], problem.number(column)
     if yardstick == "widths":
         return "range", _along(ranks(problem, column).astype(np.float64) if numbers is None else numbers, 1.0)
-    if numbers is not None and yardstick != "hierarchy":
-        return "range", _along(numbers, _whole(hierarchy, numbers, cost))
+    scale = problem.scale(column) if yardstick == "boxes" else numbers
+    if scale is not None and yardstick != "hierarchy":
+        return "range", _along(scale, _whole(hierarchy, scale, cost))
     if yardstick == "boxes":
         return "values", _each(hierarchy)
     return "levels", np.zeros(len(hierarchy.levels[0].labels))

@@ -9,13 +9,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.work import Work
+from sfumato.ground.work import PACE, Work
 from sfumato.publish.sanitize.border_hiding import BorderHiding
 from sfumato.publish.sanitize.exact_program import Model, posed
 from sfumato.publish.sanitize.hiding_problem import HidingProblem, Sanitized
 
 SECONDS = 120.0
-"""How long each of the two programs may be searched, by the clock, where nobody sets a limit."""
+"""How long each of the two programs may be searched, counted in steps, where the plan sets no limit."""
+MAX_ENTRIES = 20_000
+"""With more items in records that have a sensitive pattern no program is posed: a solver may never end its first node.
+"""
 _INFEASIBLE, _PROVEN = 2, 0
 """What the solver says: no values meet the constraints; none are better."""
 
@@ -40,9 +43,11 @@ class ExactHiding:
         begun = BorderHiding()(problem, work)
         if not begun.erased:
             return replace(begun, method=self.name, proven=True)
-        limit = SECONDS if work.seconds is None else work.seconds / 2
+        limit = SECONDS * PACE if work.steps is None else (work.steps - work.spent) / 2
         with work.stage("exact search"):
             model = posed(problem, relaxed=False)
+            if len(model.keeps) > MAX_ENTRIES:
+                return replace(begun, method=self.name, proven=False, gap=float(begun.lost))
             values, _, status = model.program.solved(limit)
             if status == _INFEASIBLE or (values is None and begun.lost):
                 model = posed(problem, relaxed=True)

@@ -22,6 +22,10 @@ Terms = dict[int, float]
 """Variables with their factors."""
 
 
+_NODE = 30
+"""Steps that the solver takes at one node for each factor of the constraints."""
+
+
 @dataclass(slots=True)
 class Program:
     """Variables between 0 and 1, linear constraints, and what each variable costs."""
@@ -41,8 +45,11 @@ class Program:
         """A new constraint."""
         self.lines.append((terms, low, high))
 
-    def solved(self, seconds: float) -> tuple[NDArray[np.float64] | None, float | None, int]:
-        """The best values (None where there are none), the least cost that any can have, and the solver's status."""
+    def solved(self, steps: float) -> tuple[NDArray[np.float64] | None, float | None, int]:
+        """The best values (None where there are none), the least cost that any can have, and the solver's status.
+
+        The solver is stopped by its nodes, never by the clock: the same program always has the same answer.
+        """
         optimize = extra("scipy.optimize", "exact hiding of rules")
         sparse = extra("scipy.sparse", "exact hiding of rules")
         many = len(self.costs)
@@ -52,7 +59,7 @@ class Program:
         values = np.fromiter((x for terms, _, _ in self.lines for x in terms.values()), np.float64, sum(heights))
         matrix = sparse.csr_matrix((values, (at, columns)), shape=(len(self.lines), many))
         low, high = (np.array([line[side] for line in self.lines]) for side in (1, 2))
-        options = {"mip_rel_gap": 0.0, "time_limit": max(seconds, 0.01)}
+        options = {"mip_rel_gap": 0.0, "node_limit": max(int(steps / (_NODE * max(len(values), 1_000))), 1)}
         found = beside(
             lambda: optimize.milp(
                 np.array(self.costs),

@@ -49,6 +49,7 @@ def specialized(
         if work.expired:
             search.effort = work.told(search.effort)
             break
+        work.spend(problem.cells.count + len(search.candidates))
         search.advance()
         tested = int(search.effort["tested"])
         work.advance("specialize", tested, tested + len(search.candidates))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.bundle.linked_manifest import LinkedManifest
 from sfumato.bundle.manifest import dump
@@ -28,7 +29,7 @@ from sfumato.workflow.checking import verify
 from sfumato.workflow.kinds.kind import Asked, Searched
 from sfumato.workflow.kinds.table.preparing import Prepared, prepare
 from sfumato.workflow.linked.linked_plan import LinkedPlan
-from sfumato.workflow.linked.linked_search import LinkedProblem, LinkedTable, search_linked
+from sfumato.workflow.linked.linked_search import LinkedProblem, LinkedTable, Node, search_linked
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.released import Release
@@ -81,24 +82,43 @@ def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelea
     with work.stage("read"):
         tables = {name: marked(load_table(one, None, one.input.path), one) for name, one in plan.tables.items()}
         tables, above, orphans = _resolved(plan, tables)
+    limit = rows_within(plan.max_suppressed, tables[plan.root].rows)
+    node, out = _searched(plan, tables, above, limit, work)
+    if out.all():
+        raise Infeasible("linked tables: nobody would be left in the release; ask for less, or for coarser hierarchies")
+    suppressed = int(out.sum())
+    if suppressed:  # the levels of those who stay follow from their own rows: nobody who is left out can move them
+        tables = _kept(plan, tables, above, out)
+        tables, above, _ = _resolved(plan, tables)
+        node, _ = _searched(plan, tables, above, 0, work)
+    made: dict[str, Release] = {}
+    for name, one in plan.tables.items():
+        levels = {column: level for (table, column), level in node.items() if table == name}
+        made[name] = release(one, tables[name], work=work, search=_at_levels(levels, name))
+    people = tables[plan.root].rows
+    return LinkedRelease(plan=plan, tables=made, people=people, suppressed=suppressed, orphans=orphans)
+
+
+def _searched(
+    plan: LinkedPlan, tables: Mapping[str, Table], above: Mapping[str, Codes], limit: int, work: Work
+) -> tuple[Node, NDArray[np.bool_]]:
+    """Levels for all tables, and who is left out at them."""
     with work.stage("count"):
         counted = {name: _counted(plan.tables[name], table, name) for name, table in tables.items()}
     problem = LinkedProblem(
-        tables=counted, root=plan.root, order=plan.links, above=above, counted=plan.known == "rows",
-        limit=rows_within(plan.max_suppressed, tables[plan.root].rows),
-    )  # fmt: skip
-    node, out = search_linked(problem, work)
-    if out.all():
-        raise Infeasible("linked tables: nobody would be left in the release; ask for less, or for coarser hierarchies")
-    whose = persons(above, plan.links, plan.root, problem.people)
-    made: dict[str, Release] = {}
-    for name, one in plan.tables.items():
-        kept = replace(tables[name], frame=tables[name].frame.filter(pl.Series(~out[whose[name]])))
-        levels = {column: level for (table, column), level in node.items() if table == name}
-        made[name] = release(one, kept, work=work, search=_at_levels(levels, name))
-    return LinkedRelease(
-        plan=plan, tables=made, people=int((~out).sum()), suppressed=int(out.sum()), orphans=orphans
-    )  # fmt: skip
+        tables=counted, root=plan.root, order=plan.links, above=above, counted=plan.known == "rows", limit=limit
+    )
+    return search_linked(problem, work)
+
+
+def _kept(
+    plan: LinkedPlan, tables: Mapping[str, Table], above: Mapping[str, Codes], out: NDArray[np.bool_]
+) -> dict[str, Table]:
+    """The tables without the rows of some people."""
+    whose = persons(above, plan.links, plan.root, len(out))
+    return {
+        name: replace(table, frame=table.frame.filter(pl.Series(~out[whose[name]]))) for name, table in tables.items()
+    }
 
 
 def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:

@@ -187,7 +187,7 @@ class AlgorithmPlan:
     exempt_suppressed: bool = False
     """Whether published suppressed records need not meet the requirement."""
     seconds: float | None = None
-    """How long an algorithm that can stop early may search, in seconds of processor time."""
+    """How long an algorithm that can stop early may search: a second stands for ten million steps."""
     alternatives: float = _ALTERNATIVES
     """Seconds of processor time in which ``auto`` also tries other searches, to say what they would lose."""
     seed: int | None = None

@@ -51,7 +51,7 @@ def read(asked: Asked) -> Table:
 def search(asked: Asked, prepared: ItemPrepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` stands for."""
     name, run, why = item_algorithm(asked.plan)
-    inner = work.within(asked.plan.algorithm.seconds)
+    inner = work.allowing(asked.plan.algorithm.seconds)
     try:
         outcome = run(prepared.problem, inner)
     except ParameterError as error:

@@ -81,7 +81,7 @@ def _refuse_marks(plan: Plan, found: ItemColumn) -> None:
 def search(asked: Asked, prepared: SanitizedPrepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` chooses."""
     plan = asked.plan
-    inner = work.within(plan.algorithm.seconds)
+    inner = work.allowing(plan.algorithm.seconds)
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome: Sanitized = algorithm_of(plan)(prepared.problem, inner)
     cut = inner.cut or outcome.gap is not None

@@ -57,7 +57,7 @@ def ground(
 
     ``whole`` are the domains of the quasi-identifiers, with the values of the population.
     """
-    hierarchies = {name: _hierarchy(plan, domain) for name, domain in whole.items()}
+    hierarchies = {name: bound_hierarchy(plan, domain) for name, domain in whole.items()}
     based = {
         name: base_level(domains[name], hierarchy, plan.columns[name].base)
         for name, hierarchy in hierarchies.items()
@@ -73,7 +73,7 @@ def ground(
     )
 
 
-def _hierarchy(plan: Plan, domain: ObservedDomain) -> Hierarchy:
+def bound_hierarchy(plan: Plan, domain: ObservedDomain) -> Hierarchy:
     """Bind the plan's hierarchy to a column."""
     tree = plan.columns[domain.column].hierarchy
     made = builder(tree or {"kind": "flat"}, f"columns.{domain.column}.hierarchy", plan.folder)

@@ -23,8 +23,8 @@ Run = Callable[[str, Work], Searched]
 
 
 def try_others(taken: Searched, run: Run, work: Work, seconds: float) -> tuple[Searched, ...]:
-    """What the fast searches find within so many seconds of processor time together."""
-    inner = work.within(seconds)
+    """What the fast searches find together within as many steps as fit into so many seconds."""
+    inner = work.allowing(seconds)
     names = [name for name in GROUP_BY_GROUP if name != taken.algorithm and seconds > 0]
     return tuple(_attempt(name, run, inner) for name in names)
 

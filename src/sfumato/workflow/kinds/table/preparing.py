@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.data.table import Table
+from sfumato.data.table import Kind, Table
 from sfumato.describe.base_levels import BaseLevel
 from sfumato.describe.domains import Categories, ObservedDomain, joined, widened
 from sfumato.describe.hierarchy import Hierarchy
@@ -37,6 +38,10 @@ from sfumato.workflow.kinds.table.counted_from import ground
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.plan import Plan
 
+if TYPE_CHECKING:
+    from sfumato.workflow.kinds.table.released_rows import Origin
+
+Scales = tuple[NDArray[np.float64] | None, ...]
 READING = ("reading",)
 """Keys of [privacy] that ask for no model: how unknown cells are read."""
 
@@ -65,6 +70,15 @@ class Prepared(Brief):
     """Whether the search tells rows with equal quasi-identifiers apart (``rows``) or not (``cells``)."""
     based: Mapping[str, BaseLevel] = field(default_factory=dict)
     """The columns that are counted from a coarser level of their hierarchy."""
+    origin: Origin | None = None
+    """The whole table, where these are the rows that stay of it."""
+    released: Prepared | None = None
+    """The rows that stay, where others were removed: whatever is public is read off these."""
+
+    @property
+    def public(self) -> Prepared:
+        """The rows that are released, described by themselves."""
+        return self if self.released is None else self.released
 
     @property
     def rows(self) -> int:
@@ -79,12 +93,14 @@ class Prepared(Brief):
 
     def at(self, grain: Grain) -> Prepared:
         """The same with one cell per row, where the algorithm asks for that."""
-        if grain == "cells":
+        if grain in ("cells", self.grain):
             return self
+        if self.origin is not None:
+            return self.origin.by_row()
         names = self.problem.cells.quasi
         columns = [self.domains[n] for n in names], [self.domains[n] for n in self.counted]
         apart = self.source.singles(*columns, self.unit)
-        apart = replace(_with_originals(apart), population=self.problem.cells.population)
+        apart = replace(with_originals(apart), population=self.problem.cells.population)
         return replace(self, problem=replace(self.problem, cells=apart), grain="rows")
 
 
@@ -115,7 +131,7 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     unit = unit_of(plan, source)
     if plan.attack.group is not None and plan.attack.group not in source.names:
         raise unknown_column(plan.attack.group, source.names, where="attack.group")
-    grouped = _with_originals(source.cells(quasi, [domains[name] for name in wanted], unit))
+    grouped = with_originals(source.cells(quasi, [domains[name] for name in wanted], unit))
     counted.refuse_changed(grouped)
     if people is not None:
         grouped = replace(grouped, population=people.cells(quasi))
@@ -123,12 +139,13 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     _refuse_reference(plan, models)
     if unit is not None and any(getattr(model, "reference", "released") == "original" for model in models):
         raise PlanError('privacy.t_closeness.reference = "original" counts rows; with input.unit use "released"')
+    numbers, days = scales(quasi)
     problem = _problem(plan, grouped, counted.hierarchies, models, schema, parts)
     return Prepared(
         source=source,
         schema=schema,
         domains=domains,
-        problem=replace(problem, numbers=tuple(map(_numbers, quasi))),
+        problem=replace(problem, numbers=numbers, days=days),
         counted=wanted,
         dropped_rows=dropped,
         models=tuple(as_claimed(model, context.published) for model in models),
@@ -162,9 +179,17 @@ def _source(rows: CellSource | Table) -> CellSource:
     return LocalTable(rows) if isinstance(rows, Table) else rows
 
 
-def _numbers(domain: ObservedDomain) -> Any:
-    """The values of a column of numbers, by code; a missing one is no number."""
-    if domain.kind not in ("integer", "real") or domain.numbers is None:
+def scales(quasi: Sequence[ObservedDomain]) -> tuple[Scales, Scales]:
+    """The values of every column as numbers, and as day numbers."""
+    return (
+        tuple(_numbers(domain, "integer", "real") for domain in quasi),
+        tuple(_numbers(domain, "date") for domain in quasi),
+    )
+
+
+def _numbers(domain: ObservedDomain, *kinds: Kind) -> NDArray[np.float64] | None:
+    """The values of a column of one of these types as numbers, by code; a missing one is no number."""
+    if domain.kind not in kinds or domain.numbers is None:
         return None
     return domain.numbers if domain.missing is None else np.append(domain.numbers, np.nan)
 
@@ -294,7 +319,7 @@ def _shared(mine: ObservedDomain, people: CellSource, kind: Any) -> ObservedDoma
     return joined(mine, people.domain(mine.column, kind or mine.kind))
 
 
-def _with_originals(grouped: Classes) -> Classes:
+def with_originals(grouped: Classes) -> Classes:
     """Remember the original distributions and what metrics need, before anything is taken out."""
     tallies = {name: replace(tally, original=tally.overall) for name, tally in grouped.tallies.items()}
     return replace(grouped, tallies=tallies, measures=measures(grouped))

@@ -182,7 +182,8 @@ class TableRelease(Release):
         found = {}
         for name, part in zip(self.prepared.problem.cells.quasi, cut, strict=True):
             labels = self.classes.labels[self.classes.quasi.index(name)]
-            domain, based = self.prepared.domains[name], self.prepared.based.get(name)
+            based = self.prepared.based.get(name)
+            domain = self.prepared.public.domains[name]
             tree = self.plan.columns[name].hierarchy or {"kind": "flat"}
             found[name] = rule_at(tree, self.plan.folder, domain, labels, part, based)
         return found

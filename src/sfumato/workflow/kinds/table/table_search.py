@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import PlanError, listed
+from sfumato.ground.errors import Infeasible, PlanError, listed
 from sfumato.ground.work import Work
 from sfumato.group.cell_source import CellSource
 from sfumato.group.needs import refuse_lacking
@@ -17,13 +17,45 @@ from sfumato.workflow.kinds.kind import Asked, Searched
 from sfumato.workflow.kinds.table.auto import chosen
 from sfumato.workflow.kinds.table.other_searches import least_lossy, told, try_others
 from sfumato.workflow.kinds.table.preparing import Prepared
+from sfumato.workflow.kinds.table.released_rows import put_back, rows_that_stay, same_labels
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
 
 AUTO_SECONDS = 60.0
 """How long a search that can be stopped at any time goes on improving where the plan gives no limit."""
+_ROUNDS = 5
+"""How often more rows may go because the hierarchies of those that stay are others."""
 
 
 def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
+    """Find which rows are removed, and then the labels of the others from these alone."""
+    found = _search(asked, prepared, work)
+    if prepared.problem.suppressed == "star" or not found.outcome.suppressed.any():
+        return found
+    try:
+        return put_back(_search(asked, _settled(asked, found, work), work))
+    except Infeasible as error:
+        raise Infeasible(
+            f"with {found.algorithm}, rows would be removed, and for the others alone nothing fits without removing "
+            f"more: {error}"
+        ) from error
+
+
+def _settled(asked: Asked, found: Searched, work: Work) -> Prepared:
+    """The rows that stay. Where their values make other hierarchies, more rows may have to go."""
+    for _ in range(_ROUNDS):
+        whole, removed = found.prepared, found.outcome.suppressed
+        rest = rows_that_stay(asked.plan, whole, removed)
+        spare = whole.problem.limit - whole.problem.cells.weight(removed)
+        if spare <= 0 or same_labels(rest):
+            break
+        again = _search(asked, replace(rest, problem=replace(rest.problem, limit=spare)), work)
+        if not again.outcome.suppressed.any():
+            break
+        found = put_back(again)
+    return rest
+
+
+def _search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
     algorithm = asked.plan.algorithm
     if algorithm.name != "auto":
@@ -40,7 +72,7 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
 
 
 def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
-    """Run one algorithm; with ``hard``, the time limit also ends one that has no result before its end."""
+    """Run one algorithm; with ``hard``, the limit also ends one that has no result before its end."""
     plan, parts = asked.plan, catalog()
     part, run = algorithm_of(plan, name, parts)
     grain = grain_of(run, prepared.problem)
@@ -48,8 +80,8 @@ def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: 
     needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
     refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared.source, name, parts))
     prepared = prepared.at(grain)
-    limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.seconds is None else None)
-    inner = work.within(limit, hard=hard and not part.anytime)
+    limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.steps is None else None)
+    inner = work.allowing(limit, hard=hard and not part.anytime)
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, inner)
     outcome = replace(outcome, effort=inner.told(outcome.effort))

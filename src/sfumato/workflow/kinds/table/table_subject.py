@@ -40,7 +40,8 @@ def release_subject(made: TableRelease, *, control: Table | None = None, drawn: 
     """
     prepared = made.prepared
     names = prepared.problem.cells.quasi
-    hierarchies = dict(zip(names, prepared.problem.hierarchies, strict=True))
+    public = prepared.public
+    hierarchies = dict(zip(names, public.problem.hierarchies, strict=True))
     forms = made.outcome.recoding(prepared.problem).forms
     watched = (*names, *prepared.schema.sensitive)
     others = beside_quasi(made.published, made.rows)
@@ -51,7 +52,7 @@ def release_subject(made: TableRelease, *, control: Table | None = None, drawn: 
     missing = made.published.missing
     behind_it = kept(made) if drawn is None else drawn.people
     people = one_each(prepared.source.texts(tuple(asked), behind_it), unit, chance, missing)
-    domains = {name: narrowed(prepared.domains[name], set(people[name].unique())) for name in watched}
+    domains = {name: narrowed(public.domains[name], set(people[name].unique())) for name in watched}
     beside = {
         name: domains.get(name)
         or narrowed(prepared.source.domain(name, _kind(made.plan, name)), set(people[name].unique()))
@@ -68,7 +69,7 @@ def release_subject(made: TableRelease, *, control: Table | None = None, drawn: 
         groups=made.sensitive,
         control=control,
         trees={
-            **{name: _paths(tree, prepared.domains[name], domains[name]) for name, tree in hierarchies.items()},
+            **{name: _paths(tree, public.domains[name], domains[name]) for name, tree in hierarchies.items()},
             **_trees(made.plan, {name: domains[name] for name in prepared.schema.sensitive}),
         },
     )
