@@ -150,7 +150,7 @@ def _passes(group: tuple[str, str], rows: list[Any], privacy: dict[str, Any]) ->
         return False
     kind = privacy.get("l_diversity", {}).get("kind")
     if kind == "distinct":
-        return len({row[2] for row in mine}) >= 2
+        return all({row[3] for row in mine if row[2] == ill} != people for ill in ("flu", "hiv"))
     return kind is None or share(mine) <= 1 / 1.3 + 1e-9
 
 
@@ -427,3 +427,53 @@ def test_all_rows_of_one_person_are_hidden_and_row_level_noise_is_caught(tmp_pat
     kept = audit_outputs(outputs(0, most), outputs(1, most), confidence=1 - 1e-9, declared=1)
     assert 0.5 < kept.epsilon_low <= 1, "it holds, and the audit has teeth"
     assert audit_outputs(outputs(0, 1), outputs(1, 1), confidence=1 - 1e-9, declared=1).refuted
+
+
+SEVERAL = st.lists(
+    st.tuples(
+        st.sampled_from("abcdefgh"), st.integers(20, 45), st.sampled_from("fm"), st.sampled_from(["flu", "hiv", "tb"])
+    ),
+    min_size=6,
+    max_size=24,
+)
+
+
+@examples(40)
+@given(rows=SEVERAL, l=st.sampled_from([2, 3]))
+def test_no_illness_is_had_by_everyone_of_a_group(rows: list[Any], l: int):
+    """Counted from the released rows: any l - 1 illnesses leave someone out."""
+    table = pl.DataFrame([(p, str(a), s, d) for p, a, s, d in rows], schema=list(COLUMNS), orient="row")
+    asked = plan({"l_diversity": {"kind": "distinct", "l": l}}, algorithm={"name": "optimal", "max_suppressed": 0.5})
+    try:
+        release = sf.release(asked, table)
+    except sf.SfumatoError:
+        return
+    for group in release.rows.partition_by("age", "sex"):
+        having = {ill: set(part["patient"]) for (ill,), part in group.partition_by("diagnosis", as_dict=True).items()}
+        most = sorted(map(len, having.values()), reverse=True)
+        assert sum(most[: l - 1]) < group["patient"].n_unique()
+
+
+def test_an_illness_that_everyone_has_beside_others_is_found_by_verify_and_attack(tmp_path: Path):
+    """A bundle that claims two values by rows: every patient has flu, and half of them something else as well."""
+    people = [f"p{n}" for n in range(60)]
+    visit = [(who, "40" if n < 30 else "70", "f", "flu") for n, who in enumerate(people)]
+    more = [(who, "40" if n < 30 else "70", "f", "hiv") for n, who in enumerate(people) if n % 2]
+    table = pl.DataFrame(visit + more, schema=list(COLUMNS), orient="row")
+    privacy = {"k_anonymity": 5, "l_diversity": {"kind": "distinct", "l": 2}}
+    with pytest.raises(sf.Infeasible, match="distinct-l-diversity"):
+        sf.release(plan(privacy), table)
+    table.write_csv(tmp_path / "table.csv")
+    sf.release(plan({"k_anonymity": 5}), table).write(tmp_path / "b")
+    stated = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    forged = {**stated["claims"][0], "model": "distinct-l-diversity", "parameters": {"l": 2, "column": "diagnosis"}}
+    forged |= {"limit": 2.0, "reached": 2.0, "readings": {"value": 2.0, "wildcard": 2.0}, "sense": "at least"}
+    stated["claims"].append(forged)
+    stated["plan"]["privacy"]["l_diversity"] = {"kind": "distinct", "l": 2}
+    (tmp_path / "b" / "manifest.json").write_text(dump(seal(stated)))
+    failing = [check.what for check in sf.verify(tmp_path / "b").checks if not check.holds]
+    assert "claim distinct-l-diversity" in failing
+    audit = sf.attack(tmp_path / "b", tmp_path / "table.csv", trials=200)
+    homogeneity = next(one for one in audit.findings if one.attack == "homogeneity")
+    assert str(homogeneity.outcome) == "refuted"
+    assert homogeneity.figures["surely_known"] == 1.0

@@ -118,6 +118,11 @@ class People(Brief):
         _, places = self._pairs([self.persons], int(self.owners.max(initial=-1)) + 1)
         return len(np.unique(self.persons[places])) == len(places)
 
+    def has_several(self, column: str) -> bool:
+        """Whether someone has two values of a counted column, in one class or in two."""
+        _, places = replace(self, owners=np.zeros_like(self.owners))._pairs([self.persons, self.codes[column]], 1)
+        return len(np.unique(self.persons)) < len(places)
+
     def _pairs(self, columns: list[Codes], classes: int) -> tuple[Ids, Ids]:
         every = [self.owners.astype(np.int32), *columns]
         radices = [max(classes, 1), *(int(c.max(initial=0)) + 1 for c in columns)]
