@@ -20,7 +20,9 @@ from examples.people_per_group import people_per_group, visits
 from sfumato.attacks.answers.noise_audit import audit_outputs
 from sfumato.bundle.manifest import dump, seal
 from sfumato.cli.main import app
+from sfumato.data.table import Table
 from sfumato.describe.domains import Categories
+from sfumato.group.people import told_apart
 from sfumato.queries.session import Session
 from tests.shared_data import shared
 from tests.weights import examples
@@ -427,6 +429,37 @@ def test_all_rows_of_one_person_are_hidden_and_row_level_noise_is_caught(tmp_pat
     kept = audit_outputs(outputs(0, most), outputs(1, most), confidence=1 - 1e-9, declared=1)
     assert 0.5 < kept.epsilon_low <= 1, "it holds, and the audit has teeth"
     assert audit_outputs(outputs(0, 1), outputs(1, 1), confidence=1 - 1e-9, declared=1).refuted
+
+
+@pytest.mark.parametrize("lost", [0, 1, 3])
+def test_a_missing_identifier_is_one_person_and_not_two(lost: int):
+    """Four people are named; each row without an identifier is one more, and the missing value itself is nobody."""
+    people = [*"abcd", *[None] * lost]
+    table = pl.DataFrame(
+        {"patient": people, "age": ["40"] * len(people), "sex": ["f"] * len(people), "diagnosis": ["flu"] * len(people)}
+    )
+    release = sf.release(plan({"k_anonymity": 2}), table)
+    assert release.prepared.people == 4 + lost
+    assert told_apart(Table(frame=table).column("patient", "text"))[1] == 4 + lost
+
+
+@examples(40)
+@given(rows=ROWS, lost=st.lists(st.booleans(), min_size=20, max_size=20), share=st.sampled_from([0.1, 0.2, 0.4]))
+def test_no_more_people_lose_rows_than_allowed(rows: list[Any], lost: list[bool], share: float):
+    """People counted by hand, with a person for every row that has no identifier."""
+    named = [None if gone else p for (p, *_), gone in zip(rows, lost, strict=False)]
+    told = [(p, str(a), s, d) for p, (_, a, s, d) in zip(named, rows, strict=True)]
+    table = pl.DataFrame(told, schema=list(COLUMNS), orient="row").with_row_index("row")
+    columns = {**COLUMNS, "row": {"role": "keep"}}
+    asked = plan({"k_anonymity": 2}, columns=columns, algorithm={"name": "optimal", "max_suppressed": share})
+    try:
+        release = sf.release(asked, table.with_columns(pl.col("row").cast(pl.String)))
+    except sf.SfumatoError:
+        return
+    person = [p or f"row {n}" for n, p in enumerate(named)]
+    kept = {int(row) for row in release.rows["row"]}
+    losing = {who for n, who in enumerate(person) if n not in kept}
+    assert len(losing) <= Fraction(str(share)) * len(set(person))
 
 
 SEVERAL = st.lists(

@@ -21,14 +21,13 @@ Codes = NDArray[np.int32]
 
 
 def told_apart(unit: Column) -> tuple[Codes, int]:
-    """The person of each row, and how many there are; a row that names nobody is somebody of their own."""
-    persons, count = unit.codes, len(unit.values)
-    if unit.missing is None:
-        return persons, count
-    lost = np.flatnonzero(persons == unit.missing)
-    persons = persons.copy()
-    persons[lost] = count + np.arange(len(lost), dtype=np.int32)
-    return persons, count + len(lost)
+    """The person of each row, and how many there are; a row without an identifier is a person of its own."""
+    persons = unit.codes
+    if unit.missing is not None:
+        lost = np.flatnonzero(persons == unit.missing)
+        persons = persons.copy()
+        persons[lost] = len(unit.values) + np.arange(len(lost), dtype=np.int32)
+    return persons, len(np.unique(persons))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

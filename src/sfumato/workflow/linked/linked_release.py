@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.bundle.linked_manifest import LinkedManifest
 from sfumato.bundle.manifest import dump
@@ -19,7 +20,7 @@ from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible, PlanError
 from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
 from sfumato.group.linked_rows import Codes, Link, parents, persons
-from sfumato.publish.lattice.checker import Checker
+from sfumato.publish.lattice.checker import Checker, Judged
 from sfumato.publish.lattice.result import outcome_of
 from sfumato.verification.checks import Verification
 from sfumato.workflow.bundling import refuse_key_inside
@@ -28,7 +29,7 @@ from sfumato.workflow.checking import verify
 from sfumato.workflow.kinds.kind import Asked, Searched
 from sfumato.workflow.kinds.table.preparing import Prepared, prepare
 from sfumato.workflow.linked.linked_plan import LinkedPlan
-from sfumato.workflow.linked.linked_search import LinkedProblem, LinkedTable, search_linked
+from sfumato.workflow.linked.linked_search import LinkedProblem, LinkedTable, Node, search_linked
 from sfumato.workflow.loading import load_table, marked
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.released import Release
@@ -76,6 +77,18 @@ class LinkedRelease:
 def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelease:
     """Search levels for all tables together, leave out whom they do not hide, and release every table so."""
     work = work or Work()
+    problem, orphans = pose(plan, work)
+    node, out = search_linked(problem, work)
+    made: dict[str, Release] = {}
+    for name, kept in _kept(problem, out).items():
+        made[name] = release(plan.tables[name], kept, work=work, search=_at_levels(_levels(node, name), name))
+    return LinkedRelease(
+        plan=plan, tables=made, people=int((~out).sum()), suppressed=int(out.sum()), orphans=orphans
+    )  # fmt: skip
+
+
+def pose(plan: LinkedPlan, work: Work) -> tuple[LinkedProblem, dict[str, int]]:
+    """Read and count all tables; also how many rows of each were left out because they name nobody."""
     with work.stage("read"):
         tables = {name: marked(load_table(one, None, one.input.path), one) for name, one in plan.tables.items()}
         tables, above, orphans = _resolved(plan, tables)
@@ -85,27 +98,42 @@ def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelea
         tables=counted, root=plan.root, order=plan.links, above=above, counted=plan.known == "rows",
         limit=rows_within(plan.max_suppressed, tables[plan.root].rows),
     )  # fmt: skip
-    node, out = search_linked(problem, work)
-    if out.all():
-        raise Infeasible("linked tables: nobody would be left in the release; ask for less, or for coarser hierarchies")
-    whose = persons(above, plan.links, plan.root, problem.people)
-    made: dict[str, Release] = {}
-    for name, one in plan.tables.items():
-        kept = replace(tables[name], frame=tables[name].frame.filter(pl.Series(~out[whose[name]])))
-        levels = {column: level for (table, column), level in node.items() if table == name}
-        made[name] = release(one, kept, work=work, search=_at_levels(levels, name))
-    return LinkedRelease(
-        plan=plan, tables=made, people=int((~out).sum()), suppressed=int(out.sum()), orphans=orphans
-    )  # fmt: skip
+    return replace(problem, alone=lambda node, out: _fails_alone(plan, problem, node, out)), orphans
+
+
+def _kept(problem: LinkedProblem, out: NDArray[np.bool_]) -> dict[str, Table]:
+    """The rows of people who are not left out."""
+    whose = persons(problem.above, problem.order, problem.root, problem.people)
+    return {
+        name: replace(one.table, frame=one.table.frame.filter(pl.Series(~out[whose[name]])))
+        for name, one in problem.tables.items()
+    }
+
+
+def _levels(node: Node, name: str) -> dict[str, int]:
+    return {column: level for (table, column), level in node.items() if table == name}
+
+
+def _fails_alone(plan: LinkedPlan, problem: LinkedProblem, node: Node, out: NDArray[np.bool_]) -> str | None:
+    """The first table whose rows by themselves do not meet its requirement."""
+    for name, kept in _kept(problem, out).items():
+        prepared = prepare(plan.tables[name], kept, None, catalog())
+        if not _judged(prepared, _levels(node, name)).feasible:
+            return name
+    return None
+
+
+def _judged(prepared: Prepared, levels: Mapping[str, int]) -> Judged:
+    """What one node of a table comes to."""
+    pairs = zip(prepared.problem.cells.quasi, prepared.problem.hierarchies, strict=True)
+    return Checker(prepared.problem).judge(tuple(min(levels[name], h.height) for name, h in pairs))
 
 
 def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:
     """A search that looks at one node alone."""
 
     def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
-        problem = prepared.problem
-        pairs = zip(problem.cells.quasi, problem.hierarchies, strict=True)
-        found = Checker(problem).judge(tuple(min(levels[name], h.height) for name, h in pairs))
+        found = _judged(prepared, levels)
         if not found.feasible:
             raise Infeasible(
                 f"tables.{table}: its requirement holds in people on the join, but not for the table's rows alone; "
