@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sfumato.attacks.frame.trials import Limit, Outcome
 from sfumato.attacks.trees.tree_combination import TreeCombination, combined
 from sfumato.attacks.trees.tree_inference import TOLD, TreeInference
 from sfumato.attacks.trees.tree_membership import TreeMembership
+from sfumato.attacks.trees.tree_minimality import TreeMinimality, part_beliefs, passes
 from sfumato.ground.chance import Chance
 
 
@@ -90,3 +92,79 @@ def test_membership_rules_out_classes_that_a_leaf_does_not_have():
     assert TreeMembership().fits(replace(subject, outside_truth=None)) != ""
     hidden = TreeMembership(trials=200).run(subject.without_release(), Chance(seed=1))
     assert hidden.rate.value == 0.5
+
+
+# Minimality
+
+
+def recursive(c: float, l: int) -> tuple[dict[str, object], ...]:
+    return ({"model": "tree-recursive-l-diversity", "parameters": {"c": c, "l": l, "basis": "counts"}},)
+
+
+def exact_beliefs(counts: list[int], sizes: list[int], claims: tuple[dict[str, object], ...]) -> np.ndarray:
+    """Every way to deal two classes to two parts, weighed by how many there are."""
+    (a, b), (n, m) = counts, sizes
+    weight, belief = 0, np.zeros((2, 2))
+    for k in range(max(0, n - b), min(a, n) + 1):
+        held = np.array([[k, n - k], [a - k, m - (a - k)]])
+        if not passes(held, claims).all():
+            ways = comb(a, k) * comb(b, n - k)
+            weight += ways
+            belief += ways * held / np.array([[n], [m]])
+    return belief / weight
+
+
+@pytest.mark.parametrize(("counts", "sizes"), [([40, 20], [10, 50]), ([16, 4], [6, 14]), ([30, 9], [13, 26])])
+def test_beliefs_are_those_of_all_ways_to_deal_the_classes(counts: list[int], sizes: list[int]):
+    claims = recursive(5, 2)
+    dice = np.random.Generator(np.random.PCG64(7))
+    found = part_beliefs(np.array(counts), sizes, claims, dice)
+    assert found == pytest.approx(exact_beliefs(counts, sizes, claims), abs=0.03)  # 4,000 draws: 0.03 is four sigma
+
+
+def merged_leaves(
+    leaves: int = 60, counts: tuple[int, int] = (60, 30), sizes: tuple[int, int] = (10, 80)
+) -> TreeSubject:
+    """Leaves that ATP merged from two parts each, dealt at random among the ways in which a part fails."""
+    dice, claims = np.random.Generator(np.random.PCG64(3)), recursive(5, 2)
+    truth, inside, parts = [], [], []
+    for leaf in range(leaves):
+        while True:
+            dealt = dice.permutation(np.repeat([0, 1], counts))
+            held = np.array([np.bincount(dealt[: sizes[0]], minlength=2), np.bincount(dealt[sizes[0] :], minlength=2)])
+            if not passes(held, claims).all():
+                break
+        truth += dealt.tolist()
+        inside += [leaf] * sum(sizes)
+        parts += [0] * sizes[0] + [1] * sizes[1]
+    tree = told([list(counts)] * leaves, inside)
+    tree = replace(tree, counts=np.array([list(counts)] * leaves), parts=np.array(parts))
+    return TreeSubject(trees=(tree,), truth=np.array(truth), algorithm="atp", claims=claims)
+
+
+def test_merging_tells_why_leaves_were_merged():
+    """(5, 2)-diversity allows 5/6; an attacker who knows that leaves were merged is right more often."""
+    subject = merged_leaves()
+    assert TreeMinimality().fits(subject) == ""
+    found = TreeMinimality(trials=2000).run(subject, Chance(seed=1))
+    allowed = found.figures["allowed_by_claims"]
+    assert allowed == pytest.approx(5 / 6)
+    assert found.rate.low > allowed
+    assert found.naive.value < allowed
+    assert found.worst is not None
+    assert found.rate.value == pytest.approx(found.worst, abs=0.04)
+    assert found.limit is None, "as for tables, only simple diversity bounds what is inferred"
+    simple = ({"model": "tree-simple-l-diversity", "parameters": {"l": 1.2}},)
+    refuted = TreeMinimality(trials=2000).run(replace(subject, claims=simple), Chance(seed=1))
+    assert refuted.limit is not None
+    assert refuted.outcome is Outcome.REFUTED
+
+
+def test_nothing_follows_where_nothing_was_merged():
+    subject = merged_leaves(leaves=2)
+    tree = subject.trees[0]
+    unmerged = replace(subject, trees=(replace(tree, parts=np.full(len(subject.truth), -1)),))
+    assert "no edge shows" in TreeMinimality().fits(unmerged)
+    assert "merges no leaves" in TreeMinimality().fits(replace(subject, algorithm="ldm"))
+    size = ({"model": "tree-k-anonymity", "parameters": {"k": 5}},)
+    assert "no claim bounds" in TreeMinimality().fits(replace(subject, claims=size))

@@ -191,8 +191,9 @@ def test_refusals_of_records():
             read_records(whole, target="s", **given_)
     with pytest.raises(DataError, match="no rows"):
         read_records(whole.clear(), target="s")
-    with pytest.raises(DataError, match="holds dates"):
-        read_records(pl.DataFrame({"d": ["2020-01-01", "2021-01-01"], "s": ["a", "b"]}), target="s")
+    dates = read_records(pl.DataFrame({"d": ["2020-01-01", "2021-01-01"], "s": ["a", "b"]}), target="s")
+    assert dates.attributes[0].date
+    assert dates.frame()["d"].to_list() == ["2020-01-01", "2021-01-01"]
     with pytest.raises(ParameterError, match="criterion must be one of"):
         TreeLearner(criterion="gini")
     with pytest.raises(DataError, match="max_depth must be at most 256"):

@@ -29,6 +29,7 @@ from sfumato.testing.subject_kit import census_subject, raw_subject
 from sfumato.workflow.catalog.lookup import catalog
 from tests.attacks.test_definetti import COLUMNS, bucketized, made
 from tests.attacks.test_minimality import HIV, naive_minimal, random_pairs
+from tests.attacks.test_tree_attacks import merged_leaves
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
 
@@ -110,6 +111,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "spectral": noisy_factor,
     "bayes-guess": kept_answers,
     **dict.fromkeys(("tree-inference", "tree-membership", "tree-combination"), bare_leaves),
+    "tree-minimality": merged_leaves,
     "nearest-record": lambda: replace(raw(), own=np.arange(raw().release.height)),
 }
 """Attacks that need a release of their own kind; all others are tried on a census as it is."""

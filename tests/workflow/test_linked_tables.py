@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +18,11 @@ import sfumato as sf
 from sfumato.bundle.linked_manifest import LinkedManifest
 from sfumato.bundle.manifest import dump, seal
 from sfumato.bundle.pseudonyms import Pseudonyms
+from sfumato.ground.work import Work
 from sfumato.group.linked_rows import Link, from_leaves, joint_classes, parents
 from sfumato.workflow.linked.linked_plan import LinkedPlan
-from sfumato.workflow.linked.linked_release import release_linked
+from sfumato.workflow.linked.linked_release import pose, release_linked
+from sfumato.workflow.linked.linked_search import LinkedProblem, Node, search_linked
 from tests.brute.linked import seen, smallest_joint_class
 from tests.shared_data import shared
 from tests.weights import examples
@@ -259,6 +263,86 @@ def test_joint_classes_are_those_of_the_definition(data):
 def schema_of(name: str) -> dict[str, type[pl.String]]:
     columns = {"patients": ("id", "q"), "visits": ("visit", "patient", "w"), "drugs": ("visit", "d")}
     return dict.fromkeys(columns[name], pl.String)
+
+
+# What is left out, and at which cost
+
+
+def posed(folder: Path, seed: int, people: int, share: float) -> tuple[LinkedPlan, LinkedProblem]:
+    path = folder / "clinic" / "tables.toml"
+    if not path.exists():
+        laid_out(folder, people=people, seed=seed)
+    path.write_text(LINKED.replace("max_suppressed = 0.3", f"max_suppressed = {share}"))
+    plan = LinkedPlan.load(path)
+    return plan, pose(plan, Work())[0]
+
+
+def literally(problem: LinkedProblem, node: Node, k: int) -> tuple[set[int], float]:
+    """Who must be left out at a node, one person at a time, and what the node and they cost together."""
+    hierarchies = {(name, c): h for name, one in problem.tables.items() for c, h in one.hierarchies.items()}
+    tables = {}
+    for name, one in problem.tables.items():
+        levels = {c: h.levels[node[name, c]] for c, h in one.hierarchies.items()}
+        shown = {c: [level.labels[level.parent[code]] for code in one.codes[c]] for c, level in levels.items()}
+        keys = {c: one.table.frame[c].to_list() for c in one.table.names if c not in shown}
+        tables[name] = [
+            dict(zip({**keys, **shown}, row, strict=True)) for row in zip(*keys.values(), *shown.values(), strict=True)
+        ]
+    kinds = [seen(row, "patients", tables, LINKS, QUASI, counted=True) for row in tables["patients"]]
+    out = {who for who, kind in enumerate(kinds) if kinds.count(kind) < k}
+    hidden = sum(Fraction(node[at], h.height) for at, h in hierarchies.items()) / len(hierarchies)
+    share = Fraction(len(out), len(kinds))
+    visiting = {str(row["patient"]) for row in tables["visits"]} - {str(who) for who in out}
+    drugged = {row["patient"] for row in tables["visits"] if row["visit"] in {d["visit"] for d in tables["drugs"]}}
+    empty = not visiting or not {str(who) for who in drugged} - {str(who) for who in out}
+    return out, float("inf") if empty else float(hidden + share * (1 - hidden))
+
+
+SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_cheapest_levels_and_people_of_all(tmp_path, seed):
+    """Every node tried literally: the search finds the cheapest, so a larger allowance never harms."""
+    people, before = (8, 10, 14)[seed % 3], float("inf")
+    for share in SHARES:
+        plan, problem = posed(tmp_path, seed, people, share)
+        heights = {(n, c): h.height for n, one in problem.tables.items() for c, h in one.hierarchies.items()}
+        nodes = [
+            dict(zip(heights, levels, strict=True)) for levels in product(*(range(h + 1) for h in heights.values()))
+        ]
+        costs = [literally(problem, node, 3) for node in nodes]
+        fit = [cost for out, cost in costs if len(out) <= share * people + 1e-9]
+        best = min(fit, default=float("inf"))
+        assert best <= before
+        before = best
+        if best == float("inf"):
+            with pytest.raises(sf.Infeasible):
+                release_linked(plan)
+            continue
+        node, out = search_linked(problem, Work())
+        lost, cost = literally(problem, node, 3)
+        assert set(np.flatnonzero(out)) == lost
+        assert cost == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_larger_allowance_never_makes_a_release_fail(tmp_path, seed):
+    """Down to the last step: every table is released at the levels, and none is empty."""
+    path = laid_out(tmp_path, people=14 + seed, seed=40 + seed)
+    diverse = VISITS.replace("k_anonymity = 3", 'k_anonymity = 2\nl_diversity = { kind = "distinct", l = 2 }')
+    (path.parent / "visits.toml").write_text(diverse)
+    feasible = False
+    for share in SHARES:
+        path.write_text(LINKED.replace("max_suppressed = 0.3", f"max_suppressed = {share}"))
+        try:
+            made = release_linked(LinkedPlan.load(path))
+        except sf.Infeasible:
+            assert not feasible, share
+            continue
+        feasible = True
+        assert made.suppressed <= share * (14 + seed)
+        assert min(one.rows.height for one in made.tables.values()) > 0
 
 
 @pytest.mark.slow

@@ -20,7 +20,9 @@ from examples.people_per_group import people_per_group, visits
 from sfumato.attacks.answers.noise_audit import audit_outputs
 from sfumato.bundle.manifest import dump, seal
 from sfumato.cli.main import app
+from sfumato.data.table import Table
 from sfumato.describe.domains import Categories
+from sfumato.group.people import told_apart
 from sfumato.queries.session import Session
 from tests.shared_data import shared
 from tests.weights import examples
@@ -150,7 +152,7 @@ def _passes(group: tuple[str, str], rows: list[Any], privacy: dict[str, Any]) ->
         return False
     kind = privacy.get("l_diversity", {}).get("kind")
     if kind == "distinct":
-        return len({row[2] for row in mine}) >= 2
+        return all({row[3] for row in mine if row[2] == ill} != people for ill in ("flu", "hiv"))
     return kind is None or share(mine) <= 1 / 1.3 + 1e-9
 
 
@@ -427,3 +429,84 @@ def test_all_rows_of_one_person_are_hidden_and_row_level_noise_is_caught(tmp_pat
     kept = audit_outputs(outputs(0, most), outputs(1, most), confidence=1 - 1e-9, declared=1)
     assert 0.5 < kept.epsilon_low <= 1, "it holds, and the audit has teeth"
     assert audit_outputs(outputs(0, 1), outputs(1, 1), confidence=1 - 1e-9, declared=1).refuted
+
+
+@pytest.mark.parametrize("lost", [0, 1, 3])
+def test_a_missing_identifier_is_one_person_and_not_two(lost: int):
+    """Four people are named; each row without an identifier is one more, and the missing value itself is nobody."""
+    people = [*"abcd", *[None] * lost]
+    table = pl.DataFrame(
+        {"patient": people, "age": ["40"] * len(people), "sex": ["f"] * len(people), "diagnosis": ["flu"] * len(people)}
+    )
+    release = sf.release(plan({"k_anonymity": 2}), table)
+    assert release.prepared.people == 4 + lost
+    assert told_apart(Table(frame=table).column("patient", "text"))[1] == 4 + lost
+
+
+@examples(40)
+@given(rows=ROWS, lost=st.lists(st.booleans(), min_size=20, max_size=20), share=st.sampled_from([0.1, 0.2, 0.4]))
+def test_no_more_people_lose_rows_than_allowed(rows: list[Any], lost: list[bool], share: float):
+    """People counted by hand, with a person for every row that has no identifier."""
+    named = [None if gone else p for (p, *_), gone in zip(rows, lost, strict=False)]
+    told = [(p, str(a), s, d) for p, (_, a, s, d) in zip(named, rows, strict=True)]
+    table = pl.DataFrame(told, schema=list(COLUMNS), orient="row").with_row_index("row")
+    columns = {**COLUMNS, "row": {"role": "keep"}}
+    asked = plan({"k_anonymity": 2}, columns=columns, algorithm={"name": "optimal", "max_suppressed": share})
+    try:
+        release = sf.release(asked, table.with_columns(pl.col("row").cast(pl.String)))
+    except sf.SfumatoError:
+        return
+    person = [p or f"row {n}" for n, p in enumerate(named)]
+    kept = {int(row) for row in release.rows["row"]}
+    losing = {who for n, who in enumerate(person) if n not in kept}
+    assert len(losing) <= Fraction(str(share)) * len(set(person))
+
+
+SEVERAL = st.lists(
+    st.tuples(
+        st.sampled_from("abcdefgh"), st.integers(20, 45), st.sampled_from("fm"), st.sampled_from(["flu", "hiv", "tb"])
+    ),
+    min_size=6,
+    max_size=24,
+)
+
+
+@examples(40)
+@given(rows=SEVERAL, l=st.sampled_from([2, 3]))
+def test_no_illness_is_had_by_everyone_of_a_group(rows: list[Any], l: int):
+    """Counted from the released rows: any l - 1 illnesses leave someone out."""
+    table = pl.DataFrame([(p, str(a), s, d) for p, a, s, d in rows], schema=list(COLUMNS), orient="row")
+    asked = plan({"l_diversity": {"kind": "distinct", "l": l}}, algorithm={"name": "optimal", "max_suppressed": 0.5})
+    try:
+        release = sf.release(asked, table)
+    except sf.SfumatoError:
+        return
+    for group in release.rows.partition_by("age", "sex"):
+        having = {ill: set(part["patient"]) for (ill,), part in group.partition_by("diagnosis", as_dict=True).items()}
+        most = sorted(map(len, having.values()), reverse=True)
+        assert sum(most[: l - 1]) < group["patient"].n_unique()
+
+
+def test_an_illness_that_everyone_has_beside_others_is_found_by_verify_and_attack(tmp_path: Path):
+    """A bundle that claims two values by rows: every patient has flu, and half of them something else as well."""
+    people = [f"p{n}" for n in range(60)]
+    visit = [(who, "40" if n < 30 else "70", "f", "flu") for n, who in enumerate(people)]
+    more = [(who, "40" if n < 30 else "70", "f", "hiv") for n, who in enumerate(people) if n % 2]
+    table = pl.DataFrame(visit + more, schema=list(COLUMNS), orient="row")
+    privacy = {"k_anonymity": 5, "l_diversity": {"kind": "distinct", "l": 2}}
+    with pytest.raises(sf.Infeasible, match="distinct-l-diversity"):
+        sf.release(plan(privacy), table)
+    table.write_csv(tmp_path / "table.csv")
+    sf.release(plan({"k_anonymity": 5}), table).write(tmp_path / "b")
+    stated = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    forged = {**stated["claims"][0], "model": "distinct-l-diversity", "parameters": {"l": 2, "column": "diagnosis"}}
+    forged |= {"limit": 2.0, "reached": 2.0, "readings": {"value": 2.0, "wildcard": 2.0}, "sense": "at least"}
+    stated["claims"].append(forged)
+    stated["plan"]["privacy"]["l_diversity"] = {"kind": "distinct", "l": 2}
+    (tmp_path / "b" / "manifest.json").write_text(dump(seal(stated)))
+    failing = [check.what for check in sf.verify(tmp_path / "b").checks if not check.holds]
+    assert "claim distinct-l-diversity" in failing
+    audit = sf.attack(tmp_path / "b", tmp_path / "table.csv", trials=200)
+    homogeneity = next(one for one in audit.findings if one.attack == "homogeneity")
+    assert str(homogeneity.outcome) == "refuted"
+    assert homogeneity.figures["surely_known"] == 1.0

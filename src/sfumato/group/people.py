@@ -21,14 +21,13 @@ Codes = NDArray[np.int32]
 
 
 def told_apart(unit: Column) -> tuple[Codes, int]:
-    """The person of each row, and how many there are; a row that names nobody is somebody of their own."""
-    persons, count = unit.codes, len(unit.values)
-    if unit.missing is None:
-        return persons, count
-    lost = np.flatnonzero(persons == unit.missing)
-    persons = persons.copy()
-    persons[lost] = count + np.arange(len(lost), dtype=np.int32)
-    return persons, count + len(lost)
+    """The person of each row, and how many there are; a row without an identifier is a person of its own."""
+    persons = unit.codes
+    if unit.missing is not None:
+        lost = np.flatnonzero(persons == unit.missing)
+        persons = persons.copy()
+        persons[lost] = len(unit.values) + np.arange(len(lost), dtype=np.int32)
+    return persons, len(np.unique(persons))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -117,6 +116,11 @@ class People(Brief):
         """Whether nobody has rows in two classes, so that people add up like rows."""
         _, places = self._pairs([self.persons], int(self.owners.max(initial=-1)) + 1)
         return len(np.unique(self.persons[places])) == len(places)
+
+    def has_several(self, column: str) -> bool:
+        """Whether someone has two values of a counted column, in one class or in two."""
+        _, places = replace(self, owners=np.zeros_like(self.owners))._pairs([self.persons, self.codes[column]], 1)
+        return len(np.unique(self.persons)) < len(places)
 
     def _pairs(self, columns: list[Codes], classes: int) -> tuple[Ids, Ids]:
         every = [self.owners.astype(np.int32), *columns]

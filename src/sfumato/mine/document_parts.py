@@ -96,11 +96,14 @@ def attributes_of(part: Any) -> tuple[Attribute, ...]:
 
 
 def _attribute(part: Any, where: str) -> Attribute:
-    keyed(part, where, ("name",), ("values", "low", "high", "grid", "declared"))
+    keyed(part, where, ("name",), ("values", "low", "high", "grid", "declared", "date"))
     (name,) = texts([part["name"]], f"{where}, name")
     declared = part.get("declared", False)
     if not isinstance(declared, bool):
         raise DataError(f"{where}, declared must be true or false")
+    dated = part.get("date", False)
+    if not isinstance(dated, bool) or (dated and "values" in part):
+        raise DataError(f"{where}, date must be true or false, and is for numbers of days only")
     listed_, bounds = "values" in part, {"low", "high"} <= set(part)
     if listed_ == bounds or (listed_ and {"low", "high", "grid"} & set(part)):
         raise DataError(f"{where}, {name!r}: its domain is missing or said twice; give either values, or low and high")
@@ -111,7 +114,7 @@ def _attribute(part: Any, where: str) -> Attribute:
             )
         low, high = (real_of(part[key], f"{where}, {key}") for key in ("low", "high"))
         grid = None if "grid" not in part else real_of(part["grid"], f"{where}, grid")
-        return Attribute(name=name, domain=Numbers(low=low, high=high, grid=grid), declared=declared)
+        return Attribute(name=name, domain=Numbers(low=low, high=high, grid=grid), declared=declared, date=dated)
     except ParameterError as fault:
         raise DataError(f"{where}, {name!r}: {fault}") from None
 
@@ -135,8 +138,9 @@ def _attribute_json(one: Attribute) -> dict[str, Any]:
     found: dict[str, Any] = {"name": one.name, "declared": one.declared}
     if isinstance(one.domain, Categories):
         return {**found, "values": list(one.domain.values)}
+    dated = {"date": True} if one.date else {}
     grid = {} if one.domain.grid is None else {"grid": _plain(one.domain.grid)}
-    return {**found, "low": _plain(one.domain.low), "high": _plain(one.domain.high), **grid}
+    return {**found, "low": _plain(one.domain.low), "high": _plain(one.domain.high), **grid, **dated}
 
 
 def _plain(x: float) -> float | int:

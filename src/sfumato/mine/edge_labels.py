@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from math import ceil, floor
 from typing import Any
@@ -33,6 +34,8 @@ class Attribute:
     """What values it may have."""
     declared: bool = False
     """Whether the publisher said the domain; else it was read off the private table."""
+    date: bool = False
+    """Whether its numbers are days, counted as ``date.toordinal`` does."""
 
     def __post_init__(self) -> None:
         """Refuse no name, and a grid with more marks than can be told apart."""
@@ -107,6 +110,9 @@ def label_text(attribute: Attribute, label: Label) -> str:
     'age in [20-40)'
     """
     domain = attribute.domain
+    if isinstance(domain, Numbers) and attribute.date:
+        shown = " or ".join(_days_text(domain, *span) for span in label)  # type: ignore[misc]
+        return f"{attribute.name} {shown}"
     if isinstance(domain, Numbers):
         ends = Ends(low=domain.low, high=domain.high, low_known=True, high_known=True)
         shown = " or ".join(ends.label(span) for span in label)  # type: ignore[arg-type]
@@ -115,27 +121,59 @@ def label_text(attribute: Attribute, label: Label) -> str:
     return f"{attribute.name} = {names[0]}" if len(names) == 1 else f"{attribute.name} in {{{', '.join(names)}}}"
 
 
-def grid_cut(domain: Numbers, cell: float, below: float) -> float:
-    """The mark below which a cell of the grid lies, for a cut there.
+def day_text(day: float) -> str:
+    """The first whole day from a number on.
 
-    Where the domain ends at that mark, the cut lies between it and the largest number ``below`` it.
+    >>> day_text(724640.01)
+    '1985-01-02'
+    """
+    return date.fromordinal(min(max(ceil(day), 1), date.max.toordinal())).isoformat()
 
-    >>> ages = Numbers(low=0, high=5, grid=1)
-    >>> grid_cut(ages, 3, below=4), grid_cut(ages, 5, below=4)
-    (3.0, 4.5)
+
+def _days_text(domain: Numbers, low: float, high: float) -> str:
+    """An interval of days; one that begins or ends with the domain has no such bound."""
+    since, until = f"from {day_text(low)}", f"before {day_text(high)}"
+    if low <= domain.low:
+        return until if high < domain.high else "at any time"
+    return since if high >= domain.high else f"{since} and {until}"
+
+
+TOP_PART = 100
+"""Where a domain ends at a mark of its grid, the last cell begins a 100th of the grid below that end."""
+
+
+def grid_cut(domain: Numbers, cell: float) -> float:
+    """The number from which on values are in a cell of the grid or above; it depends on the declared grid alone.
+
+    >>> ages = Numbers(low=0, high=90, grid=10)
+    >>> grid_cut(ages, 3), grid_cut(ages, 9)
+    (30.0, 89.9)
     """
     cut = float(domain.low + cell * (domain.grid or 1.0))
-    return cut if cut < domain.high else (below + float(domain.high)) / 2
+    return cut if cut < _top(domain) else _top(domain)
 
 
 def grid_cells(domain: Numbers, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cell of the grid that each number lies in, counted from the lower end; the numbers themselves without one."""
-    return numbers if domain.grid is None else np.floor((numbers - domain.low) / domain.grid + 1e-9)
+    """The cell of the grid that each number lies in, counted from the lower end; the numbers themselves without one.
+
+    >>> grid_cells(Numbers(low=0, high=90, grid=10), np.array([9.0, 10.0, 89.0, 89.95, 90.0])).tolist()
+    [0.0, 1.0, 8.0, 9.0, 9.0]
+    """
+    if domain.grid is None:
+        return numbers
+    cells = np.floor((numbers - domain.low) / domain.grid + 1e-9)
+    return np.where(numbers >= _top(domain), np.floor((domain.high - domain.low) / domain.grid + 1e-9), cells)
 
 
-def largest_below(domain: Numbers, numbers: NDArray[np.float64]) -> float:
-    """The largest of some numbers that is not the upper end of the domain; the lower end where there is none."""
-    return float(np.max(numbers, initial=domain.low, where=numbers < domain.high))
+def _top(domain: Numbers) -> float:
+    """Where the cell of the upper end begins, if the end is a mark of the grid; else the end itself.
+
+    The edge of that cell must lie below the end. A cut in the middle between the end and the largest value below it
+    would tell this value.
+    """
+    step = domain.grid or 1.0
+    marks = (domain.high - domain.low) / step
+    return float(domain.high - step / TOP_PART if abs(marks - round(marks)) < 1e-9 * max(marks, 1) else domain.high)
 
 
 def grid_points(domain: Numbers, low: float, high: float) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,12 +69,14 @@ def _joined(attributes: Sequence[Attribute]) -> Attribute:
     first = attributes[0]
     declared = all(one.declared for one in attributes)
     if all(one.domain == first.domain for one in attributes):
-        return Attribute(name=first.name, domain=first.domain, declared=declared)
+        return replace(first, declared=declared)
     domains = [one.domain for one in attributes]
     words = [one for one in domains if isinstance(one, Categories)]
     numbers = [one for one in domains if isinstance(one, Numbers)]
     if words and numbers:
         raise DataError(f"attribute {first.name!r} is a number at one source and a category at another")
+    if len({one.date for one in attributes}) > 1:
+        raise DataError(f"attribute {first.name!r} holds dates at one source and other numbers at another")
     if words:
         values = tuple(dict.fromkeys(value for one in words for value in one.values))
         return Attribute(name=first.name, domain=Categories(values=values), declared=declared)
@@ -84,7 +86,7 @@ def _joined(attributes: Sequence[Attribute]) -> Attribute:
         high=max(one.high for one in numbers),
         grid=grids.pop() if len(grids) == 1 else None,
     )
-    return Attribute(name=first.name, domain=whole, declared=declared)
+    return replace(first, domain=whole, declared=declared)
 
 
 def _like(records: Records, attributes: Sequence[Attribute], classes: tuple[str, ...]) -> Records:

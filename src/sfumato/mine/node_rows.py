@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sfumato.describe.domains import Categories, Numbers
 from sfumato.ground.errors import DataError
 from sfumato.group.cut_counts import CutSource, Divided, Division, by_value
-from sfumato.mine.edge_labels import Attribute, grid_cells, largest_below
+from sfumato.mine.edge_labels import Attribute, grid_cells
 from sfumato.mine.grown_tree import Shaped
 from sfumato.mine.records import Records
 
@@ -54,10 +54,6 @@ class NodeRows(Shaped, Protocol):
     def marks(self) -> Sequence[NDArray[Any]]:
         """For each attribute what its codes stand for: values, numbers, or cells of the grid."""
 
-    @property
-    def below(self) -> Sequence[float]:
-        """For each number the largest one below the end of its domain."""
-
     def total(self) -> Whole:
         """The classes of all records."""
 
@@ -78,12 +74,10 @@ class RecordRows:
         self.attributes, self.target, self.classes = records.attributes, records.target, records.classes
         self._kind = records.codes.astype(np.int64)
         self._codes, self.marks = [], []
-        self.below: list[float] = []
         for one, column in zip(records.attributes, records.columns, strict=True):
             codes, values = _ranked(one.domain, column)
             self._codes.append(codes)
             self.marks.append(values)
-            self.below.append(largest_below(one.domain, column) if isinstance(one.domain, Numbers) else 0.0)
         self._node = np.zeros(records.count, np.int64)
         self._rows = np.arange(records.count)
         self._orders = {
@@ -131,7 +125,6 @@ class CountedRows:
         """The columns of the source are the attributes, in order; the target is counted value by value."""
         self.attributes, self.target, self.classes = attributes, target, classes
         self.marks = [np.arange(cells_of(one), dtype=np.int64) for one in attributes]
-        self.below = [_below(one) for one in attributes]
         self._walk = source.root([(target, (code,)) for code in range(len(classes))])
         self._parts = np.zeros(1, np.int64)
         self._next = 1
@@ -184,11 +177,6 @@ def cells_of(attribute: Attribute) -> int:
     if domain.grid is None:
         raise DataError(f"column {attribute.name!r}: numbers are counted on a grid; declare one")
     return int(grid_cells(domain, np.array([domain.high]))[0]) + 1
-
-
-def _below(attribute: Attribute) -> float:
-    domain = attribute.domain
-    return float(domain.high - (domain.grid or 0.0)) if isinstance(domain, Numbers) else 0.0
 
 
 def _ranked(domain: Categories | Numbers, column: NDArray[Any]) -> tuple[Whole, NDArray[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.frames import from_frame
-from sfumato.data.table import Codes, Table
+from sfumato.data.table import Codes, Kind, Table
 from sfumato.describe.domains import Categories, Numbers
 from sfumato.ground.brief import Brief
 from sfumato.ground.errors import DataError, ParameterError, listed
-from sfumato.mine.edge_labels import Attribute, grid_cells
+from sfumato.mine.edge_labels import Attribute, day_text, grid_cells
 
 Domain = Categories | Numbers
 Whole = NDArray[np.int64]
@@ -79,6 +80,9 @@ class Records(Brief):
 
 def _series(attribute: Attribute, column: NDArray[Any]) -> pl.Series:
     domain = attribute.domain
+    if isinstance(domain, Numbers) and attribute.date:
+        days = [None if np.isnan(day) else date.fromordinal(int(day)).isoformat() for day in column]
+        return pl.Series(attribute.name, days, dtype=pl.String)
     if isinstance(domain, Numbers):
         whole = domain.grid is not None and float(domain.grid).is_integer() and float(domain.low).is_integer()
         known = whole and bool(np.isfinite(column).all())
@@ -97,11 +101,13 @@ def read_records(
     target: str,
     columns: Sequence[str] | None = None,
     domains: Mapping[str, Domain] | None = None,
+    kinds: Mapping[str, Kind | None] | None = None,
     missing: Sequence[str] = (),
 ) -> Records:
     """The records of a frame; a domain that is not declared is read off the table, and the document says so.
 
-    A missing value is refused: leave such rows out, or give the value a name of its own.
+    ``kinds`` says how columns are read; others are read as their values suggest. Dates are numbers of days. A missing
+    value is refused: leave such rows out, or give the value a name of its own.
     """
     table = from_frame(frame, missing=missing)
     names = [name for name in table.names if name != target] if columns is None else list(columns)
@@ -112,7 +118,7 @@ def read_records(
     if strange:
         raise ParameterError(f"domains must be of columns that are read, not {strange[0]!r}")
     _refuse_missing(table, [*names, target])
-    attributes = tuple(_attribute(table, name, said.get(name)) for name in names)
+    attributes = tuple(_attribute(table, name, said.get(name), (kinds or {}).get(name)) for name in names)
     given = said.get(target)
     if given is not None and not isinstance(given, Categories):
         raise ParameterError(f"the domain of the target {target!r} must be Categories")
@@ -151,40 +157,48 @@ def _refuse_missing(table: Table, names: Sequence[str]) -> None:
             )
 
 
-def _attribute(table: Table, name: str, declared: Domain | None) -> Attribute:
+def _attribute(table: Table, name: str, declared: Domain | None, kind: Kind | None) -> Attribute:
     if declared is not None:
-        return Attribute(name=name, domain=declared, declared=True)
+        return Attribute(name=name, domain=declared, declared=True, date=kind == "date")
     cells = table.require(name)
-    if cells.dtype.is_numeric():
+    if kind in ("text", "category"):
+        return Attribute(name=name, domain=Categories(values=table.column(name, kind).present))
+    if cells.dtype.is_numeric() and kind in (None, "integer", "real"):
         numbers, whole = cells.cast(pl.Float64).to_numpy(), cells.dtype.is_integer()
     else:
-        column = table.column(name)
-        if column.kind == "date":
-            raise DataError(f"column {name!r} holds dates; turn them into numbers, or leave the column out")
-        if column.kind not in ("integer", "real"):
+        column = table.column(name, kind)
+        kind = column.kind
+        if kind not in ("integer", "real", "date"):
             return Attribute(name=name, domain=Categories(values=column.present))
-        numbers, whole = column.numbers, column.kind == "integer"
+        numbers, whole = column.numbers, kind != "real"
     low, high = float(numbers.min()), float(numbers.max())
-    return Attribute(
-        name=name, domain=Numbers(low=low, high=high if high > low else low + 1, grid=1 if whole else None)
-    )
+    domain = Numbers(low=low, high=high if high > low else low + 1, grid=1 if whole and kind != "real" else None)
+    return Attribute(name=name, domain=domain, date=kind == "date")
 
 
 def _read(table: Table, attribute: Attribute, *, strict: bool) -> NDArray[Any]:
     domain = attribute.domain
     if isinstance(domain, Categories):
         return _coded(table, attribute.name, domain.values, strict=strict)
+    if attribute.date:
+        column = table.column(attribute.name, "date")
+        return _within(attribute, column.numbers[column.codes], strict=strict)
     cells = table.require(attribute.name)
     numbers = (
         cells if cells.dtype.is_numeric() else cells.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     )
     found = numbers.cast(pl.Float64).fill_null(np.nan).to_numpy().astype(np.float64)
-    if strict and not ((found >= domain.low) & (found <= domain.high)).all():
-        raise DataError(
-            f"column {attribute.name!r}: {int((~((found >= domain.low) & (found <= domain.high))).sum())} rows lie "
-            f"outside the domain, {domain.low:g} to {domain.high:g}"
-        )
-    return found
+    return _within(attribute, found, strict=strict)
+
+
+def _within(attribute: Attribute, numbers: NDArray[np.float64], *, strict: bool) -> NDArray[np.float64]:
+    """The numbers, or a refusal of those outside the domain."""
+    domain: Any = attribute.domain
+    outside = int((~((numbers >= domain.low) & (numbers <= domain.high))).sum())
+    if strict and outside:
+        low, high = (day_text(end) if attribute.date else f"{end:g}" for end in (domain.low, domain.high))
+        raise DataError(f"column {attribute.name!r}: {outside} rows lie outside the domain, {low} to {high}")
+    return numbers
 
 
 def _coded(table: Table, name: str, values: tuple[str, ...], *, strict: bool) -> Codes:

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.describe.domains import Categories, Numbers
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.ground.extras import require
-from sfumato.mine.edge_labels import Attribute, Label, Spans, grid_cut, largest_below
+from sfumato.mine.edge_labels import Attribute, Label, Spans, grid_cut
 from sfumato.mine.grown_tree import GrownTree
 from sfumato.mine.records import Records
 from sfumato.mine.tree_document import TreeDocument
@@ -101,8 +101,7 @@ def _document(tree: Any, features: Sequence[Feature], records: Records, reached:
         feature = features[int(tree.feature[theirs])]
         attribute = records.attributes[feature.attribute]
         held = grown.held(mine, feature.attribute)
-        below = _below(attribute, records.columns[feature.attribute])
-        labels = _sides(attribute, feature, held, float(tree.threshold[theirs]), below)
+        labels = _sides(attribute, feature, held, float(tree.threshold[theirs]))
         kids = [int(tree.children_left[theirs]), int(tree.children_right[theirs])]
         if not all(labels):
             raise DataError(f"the estimator splits {attribute.name!r} where its domain has nothing on one side")
@@ -111,15 +110,10 @@ def _document(tree: Any, features: Sequence[Feature], records: Records, reached:
     return grown.document(records)
 
 
-def _below(attribute: Attribute, column: Any) -> float:
-    """The largest number of a column below the end of its domain."""
-    return largest_below(attribute.domain, column) if isinstance(attribute.domain, Numbers) else 0.0
-
-
-def _sides(attribute: Attribute, feature: Feature, held: Label, threshold: float, below: float) -> list[Label]:
+def _sides(attribute: Attribute, feature: Feature, held: Label, threshold: float) -> list[Label]:
     """What is left of a label up to a threshold, and above it."""
     if isinstance(attribute.domain, Numbers):
-        cut = _above(attribute.domain, threshold, below)
+        cut = _above(attribute.domain, threshold)
         left: Spans = tuple((low, min(high, cut)) for low, high in held if low < cut)  # type: ignore[misc]
         right: Spans = tuple((max(low, cut), high) for low, high in held if high > cut)  # type: ignore[misc]
         return [left, right]
@@ -129,8 +123,8 @@ def _sides(attribute: Attribute, feature: Feature, held: Label, threshold: float
     return [tuple(code for code, yes in pairs if yes), tuple(code for code, yes in pairs if not yes)]
 
 
-def _above(domain: Numbers, threshold: float, below: float) -> float:
+def _above(domain: Numbers, threshold: float) -> float:
     """The smallest cut with the threshold below it."""
     if domain.grid is None:
         return nextafter(threshold, np.inf)
-    return grid_cut(domain, floor((threshold - domain.low) / domain.grid + 1e-9) + 1, below)
+    return grid_cut(domain, floor((threshold - domain.low) / domain.grid + 1e-9) + 1)

@@ -195,7 +195,7 @@ class _Growing:
             one = int(gains.cut[node])
             return [tuple(code for code in held if isinstance(code, int) and code != one), (one,)]
         lower, upper = (float(self.rows.marks[place][rank]) for rank in (gains.cut[node], gains.above[node]))
-        cut = _threshold(self.rows.attributes[place].domain, lower, upper, self.rows.below[place])
+        cut = _threshold(self.rows.attributes[place].domain, lower, upper)
         (low, high) = held[0]  # type: ignore[misc]
         spans: list[Spans] = [((low, cut),), ((cut, high),)]
         return list(spans)
@@ -207,8 +207,8 @@ def _bits(rows: int) -> NDArray[np.float64]:
     return found
 
 
-def _threshold(domain: Categories | Numbers, low: float, high: float, below: float) -> float:
+def _threshold(domain: Categories | Numbers, low: float, high: float) -> float:
     """A cut between two neighbouring values: a mark of the grid, or a round number in the middle half between them."""
     if isinstance(domain, Numbers) and domain.grid is not None:
-        return grid_cut(domain, (low + high + 1) // 2, below)
+        return grid_cut(domain, (low + high + 1) // 2)
     return roundest(low + (high - low) / 4, high - (high - low) / 4)

@@ -18,6 +18,7 @@ class AlphaKAnonymity:
     """Every class has at least ``k`` rows, and no named value of ``column`` has a share above ``alpha`` in it.
 
     Claim: k-anonymity, and nobody can be given a named value with more confidence than ``alpha``.
+    People with several values: at least ``k`` people, of whom at most a share of ``alpha`` has any one named value.
     Source: Wong, Li, Fu, Wang 2006; their general model names all values.
     Does not protect against: values that are not named; values that mean nearly the same.
 

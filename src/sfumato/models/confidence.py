@@ -45,6 +45,7 @@ class ConfidenceBounding:
     """For every template, no group of rows that agree in its columns gives its value a share above its limit.
 
     Claim: whoever knows the columns of a template infers its value with at most its limit as confidence.
+    People with several values: the share of the people of a group who have the value, each counted once.
     Source: Wang, Fung, Yu 2007; Fung et al. 2010, section 2.
     Does not protect against: values and columns without a template; singling out rows (there is no k).
 

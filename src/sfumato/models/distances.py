@@ -6,6 +6,7 @@ Below them, histograms are put where they need them: in an order, or under the n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -65,6 +66,17 @@ def kullback_leibler(shares: Shares, reference: Shares) -> Shares:
     np.divide(shares, reference, out=ratio, where=(shares > 0) & (reference > 0))
     unexpected = ((shares > 0) & (reference == 0)).any(axis=1)
     return np.where(unexpected, np.inf, (shares * np.log(ratio)).sum(axis=1))
+
+
+def binary_divergence(shares: Shares, reference: Shares) -> Shares:
+    """The largest divergence, over the values, of having the value or not.
+
+    >>> binary_divergence(np.array([[1.0, 0.5]]), np.array([0.5, 0.5])).round(4).tolist()
+    [0.6931]
+    """
+    both = zip(shares.T, reference, strict=True)
+    pairs = [kullback_leibler(np.stack([p, 1 - p], axis=1), np.array([q, 1 - q])) for p, q in both]
+    return np.max(pairs, axis=0, initial=0.0) if pairs else np.zeros(len(shares))
 
 
 def emd_ordered(shares: Shares, reference: Shares) -> Shares:
@@ -132,6 +144,20 @@ def node_levels(tally: Tally, reference: Counts, paths: Mapping[str, tuple[str, 
     height = max(map(len, paths.values()), default=0)
     padded = [_padded(value, paths.get(value, ()), height) for value in tally.values]
     return [_numbered([path[level] for path in padded]) for level in range(height)]
+
+
+def nearest_leaf(values: Sequence[str], paths: Mapping[str, tuple[str, ...]]) -> Shares:
+    """How high the lowest node above each value is that has another declared value below it, as a share of the height.
+
+    >>> nearest_leaf(["a", "c"], {"a": ("low",), "b": ("low",), "c": ("high",)}).tolist()
+    [0.5, 1.0]
+    """
+    height = max(map(len, paths.values()), default=0)
+    declared = [_padded(value, path, height) for value, path in paths.items()]
+    held = [Counter(path[level] for path in declared) for level in range(height)]
+    mine = [_padded(value, paths.get(value, ()), height) for value in values]
+    first = [next((level for level in range(height) if held[level][path[level]] > 1), height) for path in mine]
+    return np.array([(level + 1) / (height + 1) for level in first])
 
 
 def _padded(value: str, path: tuple[str, ...], height: int) -> list[tuple[str, ...]]:

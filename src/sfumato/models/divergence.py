@@ -28,6 +28,8 @@ class DivergenceBounding:
         top of the declared tree (``far`` and ``paths``). A missing value is a branch of its own.
     How: in a class whose rows are all of one branch nothing is far from anybody; in any other class every value is far
         from somebody. So a class passes where it has one branch, or where its most frequent value is rarer.
+    People with several values: a class passes where all values of its people are of one branch, or where the most
+        frequent value is had by a smaller share of them.
     Source: the divergence breach, 002 section 2.1.
     Does not protect against: learning the value itself. A class of one value passes; ask for l-diversity beside it, or
         for k-anonymity where rows must not be found.

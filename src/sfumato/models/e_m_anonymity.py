@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sfumato.ground.arguments import between, text
 from sfumato.ground.errors import DataError, ParameterError
 from sfumato.group.classes import Classes
+from sfumato.group.people import People
 from sfumato.group.tally import Tally
 from sfumato.models.laws import explained
 from sfumato.models.verdict import Verdict, one_class
@@ -24,6 +25,8 @@ class EMAnonymity:
 
     Claim: for each value x of a class at most a share of 1 / ``m`` lies in [x - e, x + e]; when ``relative``, in
         [x - e|x|, x + e|x|]. A missing value is near missing values only.
+    People with several values: at most a share of 1 / ``m`` of the people of a class has a value there; one who has
+        two counts once.
     Source: Li, Tao, Xiao 2008.
     Does not protect against: singling out rows when ``m`` is 1; inferences about intervals wider than ``e``.
 
@@ -69,8 +72,11 @@ class EMAnonymity:
     def check(self, classes: Classes) -> Verdict:
         """Judge each class by the largest share of rows near one of its values."""
         tally = classes.tally(self.column)
+        held = self._near(tally)
+        if classes.per_person and classes.people is not None:
+            held = held - self._counted_twice(tally, classes.people)
         near = np.zeros(classes.count, np.int64)
-        np.maximum.at(near, tally.owners, self._near(tally))
+        np.maximum.at(near, tally.owners, held)
         return Verdict.of(near / classes.sizes, 1 / self.m, "at most")
 
     def reachable(self, table: Classes) -> Verdict:
@@ -97,6 +103,23 @@ class EMAnonymity:
         first = np.searchsorted(places[order], start + low[tally.codes], side="left")
         last = np.searchsorted(places[order], start + high[tally.codes], side="left")
         return np.asarray(summed[last] - summed[first], np.int64)
+
+    def _counted_twice(self, tally: Tally, people: People) -> NDArray[np.int64]:
+        """For each entry, by how much its near values count people too often.
+
+        Near values are a run of ranks. A person with j of them there has j - 1 pairs of neighbouring ones in the run.
+        """
+        low, high, ranked = self.windows(tally)
+        rank = np.argsort(ranked, kind="stable")[people.codes[self.column]]
+        keys = np.unique(np.stack([people.owners, people.persons, rank]), axis=1)
+        both = (keys[:2, 1:] == keys[:2, :-1]).all(axis=0)
+        owners, first, second = keys[0, 1:][both], keys[2, :-1][both], keys[2, 1:][both]
+        starts = np.searchsorted(owners, np.arange(tally.classes + 1))
+        twice = np.zeros(len(tally.owners), np.int64)
+        for entry in np.flatnonzero(np.diff(starts)[tally.owners]):
+            mine, code = slice(*starts[tally.owners[entry] : tally.owners[entry] + 2]), tally.codes[entry]
+            twice[entry] = np.count_nonzero((first[mine] >= low[code]) & (second[mine] < high[code]))
+        return twice
 
     def _windows(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each value, the first rank that is near it and the first after those; rounding counts as near."""

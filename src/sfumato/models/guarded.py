@@ -168,6 +168,7 @@ class Guarded:
             labels=tuple(classes.labels[c] for c in places),
             sizes=sizes * parts,
             tallies={self.column: tally},
+            per_person=once,
         )
         return made, ids
 

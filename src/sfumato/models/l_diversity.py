@@ -1,4 +1,10 @@
-"""l-diversity in its four readings: no class gives a sensitive value away by being uniform."""
+"""l-diversity in its four readings: no class gives a sensitive value away by being uniform.
+
+Where people have several rows, one person can have several values. Every reading is then judged on the most uneven
+histogram that one value of each person could show (``laws.most_uneven``), so what it says holds whichever of a person's
+values is looked at, and bounds the share of people who have any one value. A class in which everyone has a value has no
+diversity, whatever else they have.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +19,7 @@ from sfumato.ground.arguments import above, at_least, between, text
 from sfumato.group.classes import Classes
 from sfumato.group.keys import total
 from sfumato.group.tally import Tally
-from sfumato.models.laws import explained, top_counts
+from sfumato.models.laws import explained, most_uneven, top_counts
 from sfumato.models.verdict import Verdict, one_class
 
 _ROUNDING = 1e-9
@@ -24,7 +30,9 @@ _ROUNDING = 1e-9
 class DistinctLDiversity:
     """Every class shows at least ``l`` different values of ``column``.
 
-    Claim: whoever finds a person's class still has ``l`` values to choose from.
+    Claim: an attacker who finds a person's class still has ``l`` values to choose from.
+    People with several values: any ``l`` - 1 values have fewer holders, added up, than the class has people. So at
+        least one person has none of them, and no value is certain.
     Source: Machanavajjhala et al. 2007; Li, Li, Venkatasubramanian 2007, section 2.
     Does not protect against: one value that is far more frequent than the others; values that mean nearly the same.
 
@@ -42,7 +50,7 @@ class DistinctLDiversity:
     kept_by_removal: ClassVar[bool] = True
     """Each class is judged by itself."""
     kept_by_growth: ClassVar[bool] = True
-    """More rows take no value away."""
+    """More rows take no value away. More values of the same people can: ``PerPerson`` says when."""
     counts_anew: ClassVar[bool] = False
     """Overlapping groups are judged like classes."""
 
@@ -62,7 +70,7 @@ class DistinctLDiversity:
 
     def check(self, classes: Classes) -> Verdict:
         """Judge each class by its number of different values."""
-        tally = classes.tally(self.column)
+        tally = most_uneven(classes, self.column)
         return Verdict.of(np.bincount(tally.owners, minlength=classes.count), self.l, "at least")
 
     def least_rows(self, table: Classes, gone: float) -> int:
@@ -80,6 +88,8 @@ class EntropyLDiversity:
     """In every class the entropy of ``column`` is at least that of ``l`` equally frequent values.
 
     Claim: exp(H) >= l with H = -sum p ln p over the values of a class.
+    People with several values: the entropy is that of the most uneven choice of one value of each person, so no value
+        has more holders than a value has rows in a table without a unit.
     Source: Machanavajjhala et al. 2007, definition 4.1. The whole table must have this entropy too.
     Does not protect against: one value with a high share among many rare ones; values that mean nearly the same.
     """
@@ -94,6 +104,8 @@ class EntropyLDiversity:
     """Rows of one value can be added until it dominates."""
     counts_anew: ClassVar[bool] = False
     """Overlapping groups are judged like classes."""
+    merges_several: ClassVar[bool] = False
+    """Two people with all values of another class's long tail can show each of them twice, and half of it no more."""
 
     l: float
     """The number of equally frequent values whose entropy every class must reach."""
@@ -111,7 +123,7 @@ class EntropyLDiversity:
 
     def check(self, classes: Classes) -> Verdict:
         """Judge each class by exp of its entropy."""
-        tally = classes.tally(self.column)
+        tally = most_uneven(classes, self.column)
         share = tally.counts / classes.sizes[tally.owners]
         entropy = -np.bincount(tally.owners, weights=share * np.log(share), minlength=classes.count)
         return Verdict.of(np.exp(entropy), self.l, "at least")
@@ -130,6 +142,8 @@ class RecursiveLDiversity:
     """In every class the most frequent value is rarer than ``c`` times the ``l``-th most frequent and all rarer ones.
 
     Claim: with the frequencies sorted downwards, r1 < c * (rl + ... + rm); a class with fewer than ``l`` values fails.
+    People with several values: r1 counts the holders of the most frequent value, and the tail counts the people who
+        remain if all holders of the first ``l`` - 1 values show those.
     Source: Machanavajjhala et al. 2007, definition 4.2 (the inequality is strict).
     Does not protect against: values that mean nearly the same; knowledge that rules out more than ``l`` - 2 values.
     """
@@ -164,7 +178,7 @@ class RecursiveLDiversity:
 
     def check(self, classes: Classes) -> Verdict:
         """Judge each class by r1 / (rl + ... + rm), infinite without a tail."""
-        tally = classes.tally(self.column)
+        tally = most_uneven(classes, self.column)
         tail = _tails(tally, self.l)
         ratio = np.full(classes.count, np.inf)
         np.divide(top_counts(tally), tail, out=ratio, where=tail > 0)
@@ -185,6 +199,7 @@ class SimpleLDiversity:
     """In every class the most frequent value of ``column`` has at most the share 1 / ``l``.
 
     Claim: nobody can be given a sensitive value with more than 1 / ``l`` confidence from their class.
+    People with several values: at most 1 / ``l`` of the people of a class have any one value.
     Source: Machanavajjhala et al. 2007 (frequency reading); Wong et al. 2006, (alpha, k) with alpha = 1 / l.
     Does not protect against: values that mean nearly the same; knowledge that rules values out.
     """

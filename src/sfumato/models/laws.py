@@ -70,6 +70,26 @@ def top_counts(tally: Tally) -> Counts:
     return top
 
 
+def most_uneven(classes: Classes, column: str) -> Tally:
+    """The most uneven histogram that each class could show if one value of every person were looked at.
+
+    Rows have one value each, so it is the histogram itself. Of people with several values as many as possible show the
+    most frequent value, as many of the rest as possible the next one, and so on until no person is left over. Any
+    other choice of one value of each person is majorized by it: it has at least as many values, no smaller entropy, a
+    top value no more frequent and a longer tail.
+    """
+    tally = classes.tally(column)
+    if not classes.per_person:
+        return tally
+    order = np.lexsort((-tally.counts, tally.owners))
+    owners, counts = tally.owners[order], tally.counts[order]
+    before = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    before -= before[np.searchsorted(owners, owners, side="left")]
+    counts = np.minimum(counts, classes.sizes[owners] - before)
+    kept = counts > 0
+    return replace(tally, owners=owners[kept], codes=tally.codes[order][kept], counts=counts[kept])
+
+
 def surest(
     classes: Classes, column: str, values: Sequence[str], ids: Ids, count: int
 ) -> tuple[Counts, NDArray[np.float64]]:

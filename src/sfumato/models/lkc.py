@@ -38,6 +38,8 @@ class LKCPrivacy:
 
     Claim: whoever knows at most ``l`` quasi-identifiers of a person finds at least ``k`` rows, and infers a named value
         with confidence at most ``c``.
+    People with several values: at least ``k`` people, of whom at most a share of ``c`` has any one named value; each is
+        counted once in every group.
     Needs: where every row has a value in every column, groups by fewer columns are unions of groups by ``l`` columns
         and need no check. Where some value is missing or suppressed every smaller number is checked as well.
     Cost: one grouping of the classes per choice of ``l`` columns.

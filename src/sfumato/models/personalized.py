@@ -25,6 +25,8 @@ class PersonalizedPrivacy:
     """In every class where somebody guards a node, at most a share of ``p`` has a sensitive value below that node.
 
     Claim: the chance that a person's class gives for a value in the subtree that they guard is at most ``p``.
+    People with several values: at most a share of ``p`` of the people of a class has a value below the node; one who
+        has two such values counts once. Each of a person's values states its own wish.
     Source: Xiao and Tao 2006.
     Does not protect against: inferences about people who guard nothing; what guarding itself gives away.
 
@@ -100,10 +102,10 @@ class PersonalizedPrivacy:
         tally = classes.tally(self.column)
         self._refuse_unplaced(tally)
         if not self.wished:
-            return self._whatever(tally, classes)
+            return self._whatever(classes)
         worst = np.zeros(classes.count)
         for node, guarded in self._guarded(classes):
-            share = self.below(tally, node) / classes.sizes
+            share = self.below(classes, node) / classes.sizes
             np.maximum(worst, share, out=worst, where=guarded)
         return Verdict.of(worst, self.p, "at most")
 
@@ -118,17 +120,20 @@ class PersonalizedPrivacy:
         """The nodes that somebody in the table guards, in order."""
         return tuple(sorted({*self._nodes(classes.tally(self.guard_column or self.column))} - {*NO_WISH}))
 
-    def below(self, tally: Tally, node: str) -> NDArray[np.int64]:
-        """For each class, the rows whose value is the node or lies below it."""
+    def below(self, classes: Classes, node: str) -> NDArray[np.int64]:
+        """For each class, the rows whose value is the node or lies below it; or the people who have such a value."""
+        tally = classes.tally(self.column)
         inside = np.array([value == node or node in self.paths.get(value, ()) for value in tally.values], np.bool_)
+        if classes.per_person and classes.people is not None:
+            return classes.people.taken(inside[classes.people.codes[self.column]]).sizes(classes.count)
         kept = inside[tally.codes]
         return total(tally.owners[kept], tally.counts[kept], tally.classes)
 
-    def _whatever(self, tally: Tally, classes: Classes) -> Verdict:
+    def _whatever(self, classes: Classes) -> Verdict:
         """The verdict of somebody who does not know the wishes."""
         reached, sure = np.zeros(classes.count), np.ones(classes.count, np.bool_)
         for node in sorted(self._known()):
-            share = self.below(tally, node) / classes.sizes
+            share = self.below(classes, node) / classes.sizes
             within = stands(share, self.p, "at most")
             reached = np.where(within, np.maximum(reached, share), reached)
             sure &= within

@@ -28,7 +28,7 @@ class _Steady:
 class NearAnything(_Steady):
     """In every class at most 1 / m of the rows lie near any one value of the table, in the class or not.
 
-    Claim: (e, m)-anonymity, and it stays when classes are joined.
+    Claim: (e, m)-anonymity, and it stays when classes are joined. A person with two near values counts twice here.
     """
 
     model: EMAnonymity
@@ -84,10 +84,9 @@ class GuardedEverywhere(_Steady):
 
     def check(self, classes: Classes) -> Verdict:
         """Judge each class by its largest share below a guarded node."""
-        tally = classes.tally(self.model.column)
         worst = np.zeros(classes.count)
         for node in self.nodes:
-            np.maximum(worst, self.model.below(tally, node) / classes.sizes, out=worst)
+            np.maximum(worst, self.model.below(classes, node) / classes.sizes, out=worst)
         return Verdict.of(worst, self.model.p, "at most")
 
     def reachable(self, table: Classes) -> Verdict:

@@ -16,12 +16,14 @@ from sfumato.group.classes import Classes
 from sfumato.group.tally import Counts, Tally
 from sfumato.models.distances import (
     Shares,
+    binary_divergence,
     by_list,
     by_size,
     emd_hierarchical,
     emd_ordered,
     kullback_leibler,
     most_left,
+    nearest_leaf,
     node_levels,
     variational,
 )
@@ -42,6 +44,11 @@ class TCloseness:
     Claim: finding a person's class changes what is known about their sensitive value by at most ``t``, in the chosen
         distance. Li et al. take the distribution of the original table as the reference; when rows were taken out, that
         of the released rows differs, and the verdict's note says which one was used.
+    People with several values: each value of a person counts once, and the distribution of these pairs is compared. In
+        addition no value is had by a share of people so different from its share of all people that moving the
+        difference to the nearest other value would cost more than ``t`` (for kl: the divergence of having it or not).
+        With half the sum of differences, at most ``t`` more of a class than of all people have any one value. All
+        people are those of all classes added up: a reader cannot tell that one person is in two.
     Source: Li, Li, Venkatasubramanian 2007.
     Does not protect against: what the distribution of the whole table says; singling out rows.
 
@@ -109,8 +116,39 @@ class TCloseness:
     def _distances(self, classes: Classes) -> Shares:
         tally, counts, measure = self._arranged(*self._compared(classes))
         reference = counts / max(int(counts.sum()), 1)
-        found = [measure(block / block.sum(axis=1, keepdims=True), reference) for _, block in tally.blocks()]
+        found = []
+        for where, block in tally.blocks():
+            distances = measure(block / block.sum(axis=1, keepdims=True), reference)
+            if classes.per_person:
+                holding = np.minimum(block / classes.sizes[where, None], 1.0)
+                overall = np.minimum(counts / _people_of(classes, tally, counts), 1.0)
+                np.maximum(distances, self._of_holders(tally, holding, overall), out=distances)
+            found.append(distances)
         return np.concatenate(found or [np.zeros(0)])
+
+    def _of_holders(self, tally: Tally, holding: Shares, overall: Shares) -> Shares:
+        """The largest distance that the shares of people who have one value, or not, would have by themselves.
+
+        Whatever else they have, the difference must at least be moved to the nearest other value.
+        """
+        if self.distance == "kl":
+            return binary_divergence(holding, overall)
+        leaving, coming = self._nearest(tally)
+        extra = holding - overall
+        return np.asarray(np.maximum(extra * leaving, -extra * coming).max(axis=1, initial=0.0))
+
+    def _nearest(self, tally: Tally) -> tuple[Shares, Shares]:
+        """How far the nearest other value is from each value, and each value from the nearest other."""
+        size = len(tally.values)
+        if self.distance == "emd-matrix":
+            costs = np.array(self.costs, np.float64) + np.diag(np.full(size, np.inf if size > 1 else 0.0))
+            return costs.min(axis=1), costs.min(axis=0)
+        steps = np.ones(size)
+        if self.distance == "emd-ordered":
+            steps /= max(size - 1, 1)
+        if self.distance == "emd-hierarchical":
+            steps = nearest_leaf(tally.values, self.paths)
+        return steps, steps
 
     def _compared(self, classes: Classes) -> tuple[Tally, Counts]:
         """The histogram, and the counts that it is compared with."""
@@ -168,6 +206,17 @@ class TCloseness:
 
             return *by_list(tally, counts, self.order), partial(emd_matrix, costs=np.array(self.costs, np.float64))
         return tally, counts, kullback_leibler if self.distance == "kl" else variational
+
+
+def _people_of(classes: Classes, tally: Tally, counts: Counts) -> int:
+    """How many people the reference has: those of all classes added up, as a reader of the release counts them.
+
+    Where missing values are tried as known ones, people without a known value are not in it.
+    """
+    people = int(classes.sizes.sum())
+    if tally.whole is not None and classes.people is not None:
+        people = len(np.unique(classes.people.persons))
+    return max(min(people, int(counts.sum())), 1)
 
 
 def _check_costs(costs: object, size: int) -> None:

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attacks.frame.posterior import SLACK, Posterior, Reals, counted
+from sfumato.attacks.frame.posterior import SLACK, Posterior, Reals, counted, holding
+from sfumato.attacks.frame.promises import about
 from sfumato.attacks.frame.subject import Ints, Subject
 from sfumato.attacks.frame.trials import Finding, Limit, Rate
 from sfumato.ground.arguments import at_least, text
@@ -102,7 +103,11 @@ class Homogeneity:
 
     The attacker wants this person's sensitive value, not their row, keeps the rows that fit, and names the value that
     most of them have. Where all have the same, it is certain, however many rows there are. It takes one pass over the
-    release. The guesser names the most frequent value of the whole release for everybody.
+    release. The guesser names the most frequent value of the whole release for everybody. Where people have several
+    rows, the attacker names the value that most people have at least once, and is right if the person has it.
+
+    Diversity of ``l`` values bounds no share, but it says that no value is certain. Where some value is certain in
+    spite of such a claim, only the people who are given away are attacked.
 
     Figures: surely_known, the share of people whose fitting rows all have one value; confidence, the average share of
         the named value. The surest guess is ``worst``.
@@ -128,20 +133,52 @@ class Homogeneity:
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Attack some people."""
         column = chosen(subject, self.column) or ""
-        found = runs(subject, column, self.trials, chance, most_frequent)
-        sure = found.posterior.per_person(found.posterior.highest(found.posterior.share)[0])
+        count, people = holding(subject, column), subject.some(self.trials, chance)
+        posterior, truth, person = count.owned(people)
+        guessed = posterior.highest(posterior.weight)[1]
+        hits = posterior.hits(guessed, truth, person)
+        failed = posterior.view < 0
+        naive = posterior.blind()
+        blind = naive.hits(naive.highest(naive.weight)[1], truth, person)
+        sure = posterior.per_person(posterior.highest(posterior.share)[0])
+        certain = sure >= SLACK
+        bound = _never_certain(subject, column) if certain.any() else None
+        tried = certain if bound is not None else np.ones(len(sure), np.bool_)
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows=f"a person's {_known(subject, column)} and that they are in the release",
             does=f"name their {column}",
-            rate=found.rate,
-            naive=found.naive,
-            control=found.control,
-            limit=limit,
+            rate=Rate(
+                hits=float(hits[tried].sum()),
+                trials=int(tried.sum()),
+                failed=int((failed & tried).sum()),
+                exact=bound is not None,
+            ),
+            naive=Rate(hits=float(blind[tried].sum()), trials=int(tried.sum())),
+            control=None if bound is not None else self._control(subject, column, chance),
+            limit=bound or limit,
             worst=float(sure.max(initial=0)),
-            figures={"surely_known": mean(sure >= SLACK), "confidence": mean(sure)},
+            figures={"surely_known": mean(certain), "confidence": mean(sure)},
+            note="" if bound is None else "only people whose value is certain were attacked",
         )
+
+    def _control(self, subject: Subject, column: str, chance: Chance) -> Rate | None:
+        """The same on people who are not in the release, who have one row each."""
+        if subject.control is None or column not in subject.control.columns:
+            return None
+        count, others = holding(subject, column), subject.some(self.trials, chance, control=True)
+        return rated(most_frequent, count.posterior(others), count.truth(others))
+
+
+def _never_certain(subject: Subject, column: str) -> Limit | None:
+    """The share that no value of a class reaches, by claims of l different values, which bound no other share."""
+    largest = int(subject.classes[1].max(initial=1))
+    promised = [one for one in about(subject.promises, column, 2, len(subject.quasi)) if one.spare and not one.values]
+    if subject.exempt or not promised:
+        return None
+    tightest = max(promised, key=lambda one: one.spare)
+    return Limit(value=max(1 - tightest.spare / largest, 0.0), why=tightest.why)
 
 
 def _known(subject: Subject, column: str) -> str:

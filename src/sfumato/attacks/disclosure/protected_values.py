@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.disclosure.homogeneity import asked, chosen, unfit
-from sfumato.attacks.frame.posterior import Counted, Reals, counted
+from sfumato.attacks.frame.posterior import Counted, Reals, holding
 from sfumato.attacks.frame.promises import Promise, limit_to_tell
 from sfumato.attacks.frame.subject import Mask, Subject
 from sfumato.attacks.frame.trials import SURE, Finding, Limit, Rate
@@ -107,10 +107,10 @@ class ProtectedValues:
 
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Bet on people for whom the protected values are most frequent."""
-        column = chosen(subject, self.column)
-        if why := unfit(subject, column):
+        column = chosen(subject, self.column) or ""
+        if why := unfit(subject, column or None):
             raise ParameterError(f"subject cannot be attacked: {why}")
-        count, people = counted(subject, column), subject.some(PEOPLE, chance)
+        count, people = holding(subject, column), subject.some(PEOPLE, chance)
         watched = np.array([not self.values or value in self.values for value in count.values], np.bool_)
         looked = list(self._known(count, people, chance))
         sure, right, blind = np.concatenate(
@@ -170,13 +170,13 @@ def _protects(one: Promise, columns: int) -> bool:
 
 def _bets(count: Counted, people: pl.DataFrame, known: tuple[int, ...], watched: Mask) -> Reals:
     """By person: the share of the likeliest watched value, whether it is theirs, and its share in the whole release."""
-    posterior = count.posterior(people, known)
+    posterior, truth, person = count.owned(people, known)
     share = np.where(watched[posterior.code], posterior.share, 0.0)
     sure, best = posterior.highest(share)
     best &= share > 0
-    overall = count.overall / max(float(count.overall.sum()), 1.0)
+    overall = count.overall / max(count.size, 1.0)
     blind = posterior.highest(np.where(best, overall[posterior.code], 0.0))[0]
-    right = posterior.hits(best, count.truth(people))
+    right = posterior.hits(best, truth, person)
     return np.stack([posterior.per_person(sure), right, posterior.per_person(blind)])
 
 
@@ -194,5 +194,7 @@ def _worst(count: Counted, known: tuple[int, ...], watched: Mask) -> float:
     keys = [str(place) for place in known]
     total = pl.col("weight").sum().over(keys) if keys else pl.col("weight").sum()
     rows = count.rows.group_by(*keys, "value").agg(pl.col("weight").sum()).with_columns(total=total)
+    if count.people is not None and keys:
+        rows = rows.drop("total").join(count.people.group_by(*keys).agg(total=pl.col("weight").sum()), on=keys)
     mine = rows.filter(pl.Series(watched[rows["value"].to_numpy()], dtype=pl.Boolean))
     return float(mine.select((pl.col("weight") / pl.col("total")).max()).item() or 0.0)

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attacks.frame.subject import Codes, Ints, Mask, Subject, alike
+from sfumato.attacks.frame.subject import PERSON, Codes, Ints, Mask, Subject, alike
 
 Reals = NDArray[np.float64]
 SLACK = 1 - 1e-9
@@ -39,6 +39,8 @@ class Posterior:
     """How many fitting rows have it."""
     overall: Reals
     """How many rows of the whole release have each value."""
+    people: Reals | None = None
+    """How many people each view has, where one of them can have several values."""
 
     @property
     def of_entry(self) -> Ints:
@@ -47,7 +49,9 @@ class Posterior:
 
     @property
     def rows(self) -> Reals:
-        """How many rows each view has."""
+        """How many rows each view has, or people where these are counted."""
+        if self.people is not None:
+            return self.people
         return np.add.reduceat(self.weight, self.starts[:-1]) if len(self.starts) > 1 else np.zeros(0)
 
     @property
@@ -55,32 +59,36 @@ class Posterior:
         """The share of each entry in its view."""
         return np.asarray(self.weight / self.rows[self.of_entry])
 
-    def blind(self, people: int | None = None) -> Posterior:
+    def blind(self, count: int | None = None) -> Posterior:
         """The same people as seen by a guesser who knows the public shares of the values, and no row."""
         there = np.flatnonzero(self.overall > 0)
-        any_row, count = bool(len(there)), len(self.view) if people is None else people
+        any_row, count = bool(len(there)), len(self.view) if count is None else count
         starts, view = np.array([0, len(there)][: 1 + any_row]), np.full(count, any_row - 1)
-        return replace(self, view=view, starts=starts, code=there, weight=self.overall[there])
+        return replace(self, view=view, starts=starts, code=there, weight=self.overall[there], people=None)
 
     def highest(self, score: Reals) -> tuple[Reals, Mask]:
         """The highest score in each view, and the entries that have it."""
         best = np.maximum.reduceat(score, self.starts[:-1]) if len(self.starts) > 1 else np.zeros(0)
         return best, np.asarray(score >= best[self.of_entry] * SLACK)
 
-    def entry(self, truth: Ints) -> Ints:
+    def entry(self, truth: Ints, person: Ints | None = None) -> Ints:
         """The entry of each person's own value in their view; -1 where there is none."""
-        width = len(self.values) + 1
-        keys, wanted = self.of_entry * width + self.code, self.view * width + truth
+        width, view = len(self.values) + 1, self.view if person is None else self.view[person]
+        keys, wanted = self.of_entry * width + self.code, view * width + truth
         at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        hit = (self.view >= 0) & (truth >= 0) & (keys[at] == wanted if len(keys) else False)
+        hit = (view >= 0) & (truth >= 0) & (keys[at] == wanted if len(keys) else False)
         return np.where(hit, at, -1)
 
-    def hits(self, guessed: Mask, truth: Ints) -> Reals:
-        """How likely each person's value is named, if one of the guessed entries of their view is named at random."""
+    def hits(self, guessed: Mask, truth: Ints, person: Ints | None = None) -> Reals:
+        """How likely each person's value is named, if one of the guessed entries of their view is named at random.
+
+        Where people have several values, ``person`` says whose each of ``truth`` is.
+        """
         many = np.add.reduceat(guessed.astype(np.int64), self.starts[:-1]) if len(self.starts) > 1 else np.zeros(0)
-        at = self.entry(truth)
+        at = self.entry(truth, person)
         right = (at >= 0) & (guessed[at] if len(guessed) else False)
-        return np.where(right, 1.0 / np.maximum(many[self.view] if len(many) else 1, 1), 0.0)
+        times = right if person is None else np.bincount(person[right], minlength=len(self.view))
+        return np.asarray(times / np.maximum(many[self.view] if len(many) else 1, 1))
 
     def per_person(self, of_view: Reals) -> Reals:
         """A figure of views, by person; 0 where no row fits."""
@@ -101,6 +109,13 @@ class Counted:
     """Different rows: a code for each quasi-identifier, named by its place, then value and weight."""
     overall: Reals
     """How many rows have each value."""
+    people: pl.DataFrame | None = None
+    """How many people each combination of labels has, where those who have a value are counted."""
+
+    @property
+    def size(self) -> float:
+        """How many rows the release has, or people where these are counted."""
+        return float(self.overall.sum() if self.people is None else self.people["weight"].sum())
 
     def truth(self, people: pl.DataFrame) -> Ints:
         """The code of each person's own value; -1 for one that the release does not show."""
@@ -110,6 +125,18 @@ class Counted:
         own = people.select(value=pl.col(self.column).cast(pl.String).fill_null(""))
         codes = own.join(lookup, on="value", how="left", maintain_order="left")["code"]
         return codes.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
+
+    def owned(self, people: pl.DataFrame, known: Sequence[int] | None = None) -> tuple[Posterior, Ints, Ints]:
+        """What the rows tell that fit people, then the codes of their own values there, and whose each of them is."""
+        if self.people is None or self.subject.several is None or PERSON not in people.columns:
+            return self.posterior(people, known), self.truth(people), np.arange(people.height)
+        number = people.select(PERSON).with_row_index("place")
+        mine = self.subject.several.people.join(number, on=PERSON, how="inner", maintain_order="left")
+        both = pl.concat([people.select(mine.columns[:-1]), mine.drop("place")])
+        every, person = self.posterior(both, known), mine["place"].to_numpy().astype(np.int64)
+        here = every.view[people.height :] == every.view[person]
+        pairs = np.unique(np.stack([person[here], self.truth(mine)[here]]), axis=1)
+        return replace(every, view=every.view[: people.height]), pairs[1], pairs[0]
 
     def posterior(
         self, people: pl.DataFrame, known: Sequence[int] | None = None, coded: Codes | None = None
@@ -140,7 +167,15 @@ class Counted:
             code=code,
             weight=_summed(at.reshape(-1), rows["weight"].to_numpy()[part[1]], len(found)),
             overall=self.overall,
+            people=None
+            if self.people is None
+            else _summed(member, self._sizes(keys)[unit], int(view.max(initial=-1)) + 1),
         )
+
+    def _sizes(self, keys: Sequence[str]) -> Reals:
+        """How many people each combination of known labels has, in their order."""
+        assert self.people is not None
+        return self.people.group_by(*keys).agg(pl.col("weight").sum()).sort(*keys)["weight"].to_numpy()
 
 
 def alone(subject: Subject, people: pl.DataFrame) -> Mask:
@@ -152,6 +187,31 @@ def alone(subject: Subject, people: pl.DataFrame) -> Mask:
     covers = [covers_of(subject, column) for column in range(len(subject.quasi))]
     cell, _ = fitting(subject.classes[0], covers, codes[:, first])
     return np.asarray(np.bincount(cell, minlength=len(first))[of_person] == 1)
+
+
+def holding(subject: Subject, column: str) -> Counted:
+    """Count who has a value, where people can have several; rows where they cannot."""
+    if subject.several is None or column not in subject.several.release.columns:
+        return counted(subject, column)
+    keys = [str(place) for place in range(len(subject.quasi))]
+    labels, sizes, of_row = subject.classes
+    held = subject.several.release.select(PERSON, text=pl.col(column).cast(pl.String).fill_null("")).unique()
+    held = held.with_columns(pl.Series("class", of_row[held[PERSON].to_numpy()]))
+    of_value = held.group_by("class", "text").agg(weight=pl.len().cast(pl.Float64))
+    values = of_value["text"].unique().sort()
+    codes = of_value["text"].cast(pl.Enum(values)).to_physical().cast(pl.Int64)
+    of_class = of_value["class"].to_numpy()
+    rows = pl.DataFrame([pl.Series(key, row[of_class]) for key, row in zip(keys, labels, strict=True)])
+    rows = rows.with_columns(codes.alias("value"), of_value["weight"])
+    people = pl.DataFrame([pl.Series(key, row) for key, row in zip(keys, labels, strict=True)])
+    return Counted(
+        subject=subject,
+        column=column,
+        values=tuple(values),
+        rows=rows,
+        overall=_summed(codes.to_numpy(), rows["weight"].to_numpy(), len(values)),
+        people=people.with_columns(pl.Series("weight", sizes.astype(np.float64))),
+    )
 
 
 def counted(subject: Subject, column: str | None) -> Counted:

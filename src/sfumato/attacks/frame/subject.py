@@ -25,6 +25,8 @@ Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+PERSON = "\0person"
+"""The column that numbers people in ``Subject.people`` and in ``Several``; no file has a column of this name."""
 ABOUT = ("quasi", "all")
 """What an attack looks at: the quasi-identifiers, or all published columns."""
 
@@ -45,6 +47,16 @@ class Coverage(Brief):
         """Values that are published as they are."""
         names = tuple(dict.fromkeys(values))
         return cls(labels=names, values=names, covers=np.eye(len(names), dtype=np.bool_))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Several(Brief):
+    """All rows of people who have several, of whom ``Subject`` has one row each; people are numbered in ``PERSON``."""
+
+    release: pl.DataFrame
+    """The sensitive values of all released rows; people are rows of ``Subject.release``."""
+    people: pl.DataFrame
+    """All original rows; people are numbered as in ``Subject.people``."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -89,6 +101,11 @@ class Subject(Brief):
     """How claims are read, by model."""
     unit: str | None = None
     """The column by which people with several rows were told apart: here each of them is there once."""
+    several: Several | None = None
+    """All rows of those people, for attacks that count who has a value."""
+    exempt: bool = False
+    """Whether some classes need not meet the claims by themselves: rows of nothing but ``*``, or unknown values that
+    are read as wildcards."""
     together: str | None = None
     """A column of the people that tells who belongs together, such as a household."""
     own: Ints | None = None

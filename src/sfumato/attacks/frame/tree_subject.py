@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,10 @@ class ToldTree(Brief):
     """The leaf of every person who is in the data."""
     outside: Whole | None = None
     """The leaf of every person who is not."""
+    counts: Whole | None = None
+    """Leaves x classes: the records of each class, where they are told."""
+    parts: Whole | None = None
+    """Where the edge to a person's leaf has several values: which of them the person has; else -1."""
 
     @property
     def overall(self) -> Reals:
@@ -51,6 +57,10 @@ class TreeSubject(Brief):
     """How surely a leaf may tell a class, by the claims."""
     together: Limit | None = None
     """The same for all trees together, where that is claimed."""
+    algorithm: str = ""
+    """How the trees were made."""
+    claims: tuple[Mapping[str, Any], ...] = ()
+    """What is claimed of every leaf: model and parameters."""
 
     @cached_property
     def every(self) -> tuple[ToldTree, ...]:

@@ -212,6 +212,7 @@ ATTACKS = (
             ("inference", "TreeInference"),
             ("membership", "TreeMembership"),
             ("combination", "TreeCombination"),
+            ("minimality", "TreeMinimality"),
         )
     ),
 )

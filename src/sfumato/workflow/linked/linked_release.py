@@ -20,7 +20,7 @@ from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible, PlanError
 from sfumato.ground.shares import rows_within
 from sfumato.ground.work import Work
 from sfumato.group.linked_rows import Codes, Link, parents, persons
-from sfumato.publish.lattice.checker import Checker
+from sfumato.publish.lattice.checker import Checker, Judged
 from sfumato.publish.lattice.result import outcome_of
 from sfumato.verification.checks import Verification
 from sfumato.workflow.bundling import refuse_key_inside
@@ -79,55 +79,74 @@ class LinkedRelease:
 def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelease:
     """Search levels for all tables together, leave out whom they do not hide, and release every table so."""
     work = work or Work()
-    with work.stage("read"):
-        tables = {name: marked(load_table(one, None, one.input.path), one) for name, one in plan.tables.items()}
-        tables, above, orphans = _resolved(plan, tables)
-    limit = rows_within(plan.max_suppressed, tables[plan.root].rows)
-    node, out = _searched(plan, tables, above, limit, work)
-    if out.all():
-        raise Infeasible("linked tables: nobody would be left in the release; ask for less, or for coarser hierarchies")
-    suppressed = int(out.sum())
+    problem, orphans = pose(plan, work)
+    node, out = search_linked(problem, work)
+    suppressed, tables = int(out.sum()), _kept(problem, out)
     if suppressed:  # the levels of those who stay follow from their own rows: nobody who is left out can move them
-        tables = _kept(plan, tables, above, out)
         tables, above, _ = _resolved(plan, tables)
-        node, _ = _searched(plan, tables, above, 0, work)
-    made: dict[str, Release] = {}
-    for name, one in plan.tables.items():
-        levels = {column: level for (table, column), level in node.items() if table == name}
-        made[name] = release(one, tables[name], work=work, search=_at_levels(levels, name))
+        node, _ = search_linked(_posed(plan, tables, above, 0, work), work)
+    made = {
+        name: release(plan.tables[name], kept, work=work, search=_at_levels(_levels(node, name), name))
+        for name, kept in tables.items()
+    }
     people = tables[plan.root].rows
     return LinkedRelease(plan=plan, tables=made, people=people, suppressed=suppressed, orphans=orphans)
 
 
-def _searched(
+def pose(plan: LinkedPlan, work: Work) -> tuple[LinkedProblem, dict[str, int]]:
+    """Read and count all tables; also how many rows of each were left out because they name nobody."""
+    with work.stage("read"):
+        tables = {name: marked(load_table(one, None, one.input.path), one) for name, one in plan.tables.items()}
+        tables, above, orphans = _resolved(plan, tables)
+    limit = rows_within(plan.max_suppressed, tables[plan.root].rows)
+    return _posed(plan, tables, above, limit, work), orphans
+
+
+def _posed(
     plan: LinkedPlan, tables: Mapping[str, Table], above: Mapping[str, Codes], limit: int, work: Work
-) -> tuple[Node, NDArray[np.bool_]]:
-    """Levels for all tables, and who is left out at them."""
+) -> LinkedProblem:
+    """The search for levels of some tables, where so many people may be left out."""
     with work.stage("count"):
         counted = {name: _counted(plan.tables[name], table, name) for name, table in tables.items()}
     problem = LinkedProblem(
         tables=counted, root=plan.root, order=plan.links, above=above, counted=plan.known == "rows", limit=limit
     )
-    return search_linked(problem, work)
+    return replace(problem, alone=lambda node, out: _fails_alone(plan, problem, node, out))
 
 
-def _kept(
-    plan: LinkedPlan, tables: Mapping[str, Table], above: Mapping[str, Codes], out: NDArray[np.bool_]
-) -> dict[str, Table]:
-    """The tables without the rows of some people."""
-    whose = persons(above, plan.links, plan.root, len(out))
+def _kept(problem: LinkedProblem, out: NDArray[np.bool_]) -> dict[str, Table]:
+    """The rows of people who are not left out."""
+    whose = persons(problem.above, problem.order, problem.root, problem.people)
     return {
-        name: replace(table, frame=table.frame.filter(pl.Series(~out[whose[name]]))) for name, table in tables.items()
+        name: replace(one.table, frame=one.table.frame.filter(pl.Series(~out[whose[name]])))
+        for name, one in problem.tables.items()
     }
+
+
+def _levels(node: Node, name: str) -> dict[str, int]:
+    return {column: level for (table, column), level in node.items() if table == name}
+
+
+def _fails_alone(plan: LinkedPlan, problem: LinkedProblem, node: Node, out: NDArray[np.bool_]) -> str | None:
+    """The first table whose rows by themselves do not meet its requirement."""
+    for name, kept in _kept(problem, out).items():
+        prepared = prepare(plan.tables[name], kept, None, catalog())
+        if not _judged(prepared, _levels(node, name)).feasible:
+            return name
+    return None
+
+
+def _judged(prepared: Prepared, levels: Mapping[str, int]) -> Judged:
+    """What one node of a table comes to."""
+    pairs = zip(prepared.problem.cells.quasi, prepared.problem.hierarchies, strict=True)
+    return Checker(prepared.problem).judge(tuple(min(levels[name], h.height) for name, h in pairs))
 
 
 def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:
     """A search that looks at one node alone."""
 
     def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
-        problem = prepared.problem
-        pairs = zip(problem.cells.quasi, problem.hierarchies, strict=True)
-        found = Checker(problem).judge(tuple(min(levels[name], h.height) for name, h in pairs))
+        found = _judged(prepared, levels)
         if not found.feasible:
             raise Infeasible(
                 f"tables.{table}: its requirement holds in people on the join, but not for the table's rows alone; "

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from sfumato.attacks.frame.subject import PERSON
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
 from sfumato.group.people import told_apart
@@ -20,8 +21,18 @@ def one_each(rows: pl.DataFrame, unit: str | None, chance: Chance, missing: Sequ
     """
     if unit is None:
         return rows
+    kept, _ = with_all_rows(rows, unit, chance, missing)
+    return kept.drop(PERSON)
+
+
+def with_all_rows(
+    rows: pl.DataFrame, unit: str, chance: Chance, missing: Sequence[str] = ()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """One random row of each person, and all rows; both number people in ``PERSON``, by the order of the former."""
     order = chance.generator().permutation(rows.height)
     persons, _ = told_apart(Table(frame=rows.select(unit), missing=tuple(missing)).column(unit, "text"))
-    first = np.unique(persons[order], return_index=True)[1]
-    kept: pl.DataFrame = rows[order[np.sort(first)]]
-    return kept.drop(unit)
+    first = np.sort(np.unique(persons[order], return_index=True)[1])
+    number = np.zeros(int(persons.max(initial=-1)) + 1, np.int64)
+    number[persons[order[first]]] = np.arange(len(first))
+    every = rows.drop(unit).with_columns(pl.Series(PERSON, number[persons]))
+    return every[order[first]], every

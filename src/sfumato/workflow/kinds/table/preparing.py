@@ -257,7 +257,7 @@ def _problem(
     return Problem(
         cells=grouped,
         hierarchies=hierarchies,
-        models=models if people is None else per_person(models, people.apart),
+        models=models if people is None else per_person(models, people),
         metric=metric,
         target=schema.target,
         limit=rows_within(plan.algorithm.max_suppressed, grouped.rows if people is None else people.count),

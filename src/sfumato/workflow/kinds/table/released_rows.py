@@ -76,7 +76,7 @@ def rows_that_stay(plan: Plan, prepared: Prepared, suppressed: Flags) -> Prepare
         problem,
         cells=with_originals(cells),
         hierarchies=hierarchies,
-        models=models if people is None else per_person(models, people.apart),
+        models=models if people is None else per_person(models, people),
         limit=0,
         numbers=numbers,
         days=days,

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.coverage import coverage_of
-from sfumato.attacks.frame.subject import Coverage, Subject
+from sfumato.attacks.frame.subject import PERSON, Coverage, Several, Subject
 from sfumato.bundle.published import Published
 from sfumato.data.table import Column, Table, as_text
 from sfumato.describe.domains import ObservedDomain, narrowed
@@ -22,7 +22,7 @@ from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.group.cell_source import CellMapping
 from sfumato.verification.released_file import read_released
 from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.table.one_each import one_each
+from sfumato.workflow.kinds.table.one_each import with_all_rows
 from sfumato.workflow.kinds.table.sampled_groups import SampledGroups
 from sfumato.workflow.plan.builders import builder
 from sfumato.workflow.plan.plan import Plan
@@ -51,19 +51,22 @@ def release_subject(made: TableRelease, *, control: Table | None = None, drawn: 
     asked = dict.fromkeys((*wanted, *(name for name in (unit, together) if name is not None)))
     missing = made.published.missing
     behind_it = kept(made) if drawn is None else drawn.people
-    people = one_each(prepared.source.texts(tuple(asked), behind_it), unit, chance, missing)
-    domains = {name: narrowed(public.domains[name], set(people[name].unique())) for name in watched}
+    people, everyone = _once(prepared.source.texts(tuple(asked), behind_it), unit, chance, missing)
+    domains = {name: narrowed(public.domains[name], set(everyone[name].unique())) for name in watched}
     beside = {
         name: domains.get(name)
-        or narrowed(prepared.source.domain(name, _kind(made.plan, name)), set(people[name].unique()))
+        or narrowed(prepared.source.domain(name, _kind(made.plan, name)), set(everyone[name].unique()))
         for name in others
     }
+    rows, released = _once(made.rows if drawn is None else drawn.rows, unit, chance)
     found = _subject(
-        one_each(made.rows if drawn is None else drawn.rows, unit, chance),
+        rows,
         made.published,
         (domains, beside),
         hierarchies,
         people=people,
+        several=None if unit is None else (released, everyone),
+        reading=prepared.problem.reading,
         claims=[(one.model, one.parameters) for one in made.claims],
         algorithm=made.algorithm,
         groups=made.sensitive,
@@ -101,12 +104,13 @@ def bundle_subject(
         columns[name] = original.column(name, None if plan is None else _kind(plan, name))
     every = {name: ObservedDomain.of(column) for name, column in columns.items()}
     domains = {name: every[name] for name in needed}
-    people = _persons(manifest, original, columns)
+    people, everyone = _persons(manifest, original, columns)
+    rows, released = _once(rows, published.unit, Chance(seed=0))
     known = domains, {name: every[name] for name in shown if name in every}
+    several = None if published.unit is None else (released, everyone)
     return stated_subject(
-        one_each(rows, published.unit, Chance(seed=0)), manifest, known, people=people, groups=groups, control=control,
-        plan=plan,
-    )  # fmt: skip
+        rows, manifest, known, people=people, several=several, groups=groups, control=control, plan=plan
+    )
 
 
 def stated_subject(
@@ -115,6 +119,7 @@ def stated_subject(
     known: tuple[Mapping[str, ObservedDomain], Mapping[str, ObservedDomain]],
     *,
     people: pl.DataFrame,
+    several: tuple[pl.DataFrame, pl.DataFrame] | None = None,
     groups: pl.DataFrame | None,
     control: Table | None,
     plan: Plan | None,
@@ -127,6 +132,8 @@ def stated_subject(
         known,
         {name: planned_hierarchy(plan, domains[name]) for name in published.schema.quasi},
         people=people,
+        several=several,
+        reading=manifest["plan"]["privacy"].get("reading", "strict"),
         claims=[(str(one["model"]), one["parameters"]) for one in manifest["claims"]],
         algorithm=str(manifest["recoding"]["algorithm"]),
         groups=groups,
@@ -139,15 +146,25 @@ def stated_subject(
     return replace(found, means=means, left_out=left_out, unit=published.unit)
 
 
-def _persons(manifest: Mapping[str, Any], original: Table, columns: Mapping[str, Column]) -> pl.DataFrame:
-    """The people of the original, each by one row where the release counts people."""
+def _once(
+    rows: pl.DataFrame, unit: str | None, chance: Chance, missing: Sequence[str] = ()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """One row of each person, and all rows; twice the rows where each is a person."""
+    return (rows, rows) if unit is None else with_all_rows(rows, unit, chance, missing)
+
+
+def _persons(
+    manifest: Mapping[str, Any], original: Table, columns: Mapping[str, Column]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The people of the original, each by one row where the release counts people, and all of their rows."""
     unit = manifest["plan"]["input"].get("unit")
     texts = [column.texts for column in columns.values()]
     if unit is None:
-        return pl.DataFrame(texts)
+        return pl.DataFrame(texts), pl.DataFrame(texts)
     if unit not in original.names:
         raise unknown_column(unit, original.names, where="--original")
-    return one_each(pl.DataFrame([*texts, original.column(unit, "text").texts]), unit, Chance(seed=0), original.missing)
+    rows = pl.DataFrame([*texts, original.column(unit, "text").texts])
+    return with_all_rows(rows, unit, Chance(seed=0), original.missing)
 
 
 def behind(manifest: Mapping[str, Any], original: Table) -> Table:
@@ -175,6 +192,8 @@ def _subject(
     hierarchies: Mapping[str, Hierarchy | None],
     *,
     people: pl.DataFrame,
+    several: tuple[pl.DataFrame, pl.DataFrame] | None,
+    reading: str,
     claims: Claims,
     algorithm: str,
     groups: pl.DataFrame | None,
@@ -183,7 +202,9 @@ def _subject(
 ) -> Subject:
     (domains, beside), schema = known, published.schema
     missing = published.missing[0] if published.missing else ""
-    shown = rows.select(_text(rows[name], published.missing, plain=name in beside) for name in _readable(rows))
+    shown = rows.select(
+        _text(rows[name], published.missing, plain=name in beside) for name in _readable(rows) if name != PERSON
+    )
     coverage = {}
     for name in schema.quasi:
         values = domains[name].labels if control is None else _both(domains[name], control)
@@ -205,7 +226,18 @@ def _subject(
         trees=trees,
         numeric=frozenset(n for n, domain in {**beside, **domains}.items() if domain.kind in ("integer", "real")),
         readers=catalog().readers,
+        several=None if several is None else _several(*several, published, beside),
+        exempt=published.exempt or reading == "wildcard",
     )
+
+
+def _several(
+    rows: pl.DataFrame, people: pl.DataFrame, published: Published, beside: Mapping[str, ObservedDomain]
+) -> Several:
+    """All rows of people who have several, as the attacks read them."""
+    names = [name for name in published.schema.sensitive if name in _readable(rows)]
+    values = [_text(rows[name], published.missing, plain=name in beside) for name in names]
+    return Several(release=pl.DataFrame([rows[PERSON], *values]), people=people)
 
 
 def beside_quasi(published: Published, rows: pl.DataFrame) -> tuple[str, ...]:

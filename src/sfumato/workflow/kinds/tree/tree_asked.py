@@ -140,6 +140,11 @@ def _domain(plan: Plan, name: str, column: ColumnPlan) -> Domain | None:
     if column.hierarchy is None:
         return None
     said = builder(column.hierarchy, f"columns.{name}.hierarchy", plan.folder).declared()
+    if isinstance(said, Numbers) and column.type in ("text", "category"):
+        raise PlanError(
+            f"columns.{name}.hierarchy: it declares numbers, and the column has type = '{column.type}'; declare its "
+            "values, or remove the type"
+        )
     if isinstance(said, Numbers) and column.role is Role.QUASI:
         return said
     return Categories(values=said.values) if isinstance(said, Categories) else None
@@ -161,8 +166,12 @@ def check(plan: Plan) -> None:
     algorithm = plan.algorithm
     if algorithm.max_suppressed or algorithm.suppressed != "remove" or algorithm.exempt_suppressed:
         raise PlanError("algorithm.max_suppressed: a tree leaves no record out; remove the key")
-    if plan.input.population is not None or (plan.input.unit is not None and not is_noisy(plan)):
-        raise PlanError("input: leaves count rows; they know neither a unit nor a population, remove the key")
+    if plan.input.population is not None:
+        raise PlanError("input.population: a published tree does not support a population; remove the key")
+    if plan.input.rows_per_unit > 1 and not is_noisy(plan):
+        raise PlanError(
+            "input.rows_per_unit: leaves count people, one record each; only noisy counts use several, remove the key"
+        )
     if plan.format is not None or plan.escape_formulas:
         raise PlanError("output: a tree is written as JSON; remove the section")
     if plan.attack.group is not None:

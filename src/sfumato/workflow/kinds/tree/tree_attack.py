@@ -29,7 +29,7 @@ from sfumato.workflow.attacking import chosen_attacks
 from sfumato.workflow.audit import Audit, over
 from sfumato.workflow.kinds.tree.tree_asked import algorithm_of, requirement, tree_of
 from sfumato.workflow.kinds.tree.tree_release import TreeRelease
-from sfumato.workflow.kinds.tree.tree_stages import shown_trees
+from sfumato.workflow.kinds.tree.tree_stages import first_rows, shown_trees
 from sfumato.workflow.loading import load_table
 from sfumato.workflow.plan.attack_plan import AttackPlan
 from sfumato.workflow.shared_models import models_in
@@ -53,7 +53,8 @@ def attack(made: TreeRelease, work: Work) -> Audit:
         control = _known(load_table(made.plan, None, asked.control), made.shown[0], "attack.control")
     stated = [{"model": one.model, "parameters": one.parameters} for one in made.claims]
     sides = (made.prepared.frame, control)
-    found = audited(subject_of(made.shown, made.earlier, people.codes, sides, stated), asked, work, chance)
+    subject = subject_of(made.shown, made.earlier, people.codes, sides, stated, made.algorithm)
+    found = audited(subject, asked, work, chance)
     name = TreeMembership.name
     if control is None and name in found.skipped and not found.skipped[name].startswith("the time"):
         found = _halved(made, found, chance)
@@ -90,13 +91,15 @@ def attack_beside(
 ) -> Audit:
     """The same for a bundle, beside the table that it was made from and other bundles about the same people."""
     models = models_in(folder, manifest)
+    original = first_rows(original, manifest["plan"]["input"].get("unit"))
     sides = (
         _known(original, models[0], "--original"),
         None if control is None else _known(control, models[0], "--control"),
     )
     truth = codes_of(sides[0], models[0])
     before = [model for place in earlier for model in models_in(place, untouched(place))]
-    return audited(subject_of(models, before, truth, sides, manifest["claims"]), asked, work, chance)
+    algorithm = str(manifest["recoding"]["algorithm"])
+    return audited(subject_of(models, before, truth, sides, manifest["claims"], algorithm), asked, work, chance)
 
 
 def audited(subject: TreeSubject, asked: AttackPlan, work: Work, chance: Chance) -> Audit:
@@ -121,6 +124,7 @@ def subject_of(
     truth: Any,
     sides: tuple[Any, Any],
     claims: Iterable[Mapping[str, Any]],
+    algorithm: str = "",
 ) -> TreeSubject:
     """Trees with the people who are in the data, and those who are not; a tree reads the columns that it asks for."""
     stated, (inside, outside) = list(claims), sides
@@ -132,6 +136,8 @@ def subject_of(
         outside_truth=None if outside is None else codes_of(outside, models[0]),
         promised=_promised([one for one in stated if TOGETHER not in one["parameters"]]),
         together=_promised([one for one in stated if TOGETHER in one["parameters"]]),
+        algorithm=algorithm,
+        claims=tuple(one for one in stated if TOGETHER not in one["parameters"]),
     )
 
 
@@ -162,7 +168,36 @@ def _told(model: Model, inside: Any, outside: Any) -> ToldTree:
         sizes=np.append(sizes, 0),
         inside=_reached(model, inside),
         outside=None if outside is None else _reached(model, outside),
+        counts=_counts(model),
+        parts=_parts(model, inside),
     )
+
+
+def _counts(model: Model) -> Any:
+    """Leaves x classes, and none for who reaches no leaf; of two classes hit and miss tell both."""
+    some = model.leaves if isinstance(model, TreeDocument) else np.arange(model.many)
+    counts = None if model.counts is None else model.counts[some]
+    if counts is None and len(model.classes) == 2:
+        counts = np.zeros((len(some), 2), np.int64)
+        counts[np.arange(len(some)), model.says[some]] = model.hit[some]
+        counts[np.arange(len(some)), 1 - model.says[some]] = model.miss[some]
+    return None if counts is None else np.vstack([counts, np.zeros((1, counts.shape[1]), np.int64)])
+
+
+def _parts(model: Model, frame: Any) -> Any:
+    """Which of several values on the edge to their leaf people have; -1 where the edge has one value, or intervals."""
+    if not isinstance(model, TreeDocument):
+        return None
+    people = read_like(frame, attributes=model.attributes, target=model.target, classes=model.classes)
+    leaf = leaves_of(model, people)
+    found = np.full(people.count, -1, np.int64)
+    for node in model.leaves.tolist():
+        above = int(model.parent[node])
+        if above < 0 or model.attributes[int(model.split[above])].numeric or len(model.labels[node]) < 2:
+            continue
+        here = leaf == node
+        found[here] = people.columns[int(model.split[above])][here]
+    return found
 
 
 def _figures(model: Model) -> tuple[Any, Any]:

@@ -202,7 +202,11 @@ def summary(made: TreeRelease) -> Summary:
     if not isinstance(made.found, NoisyTree):
         changes = (("leaves", sum(one.leaves_before for one in made.found.found), leaves),)
     return Summary(
-        lines=(f"{many} of {trees[0].records:,} records with {leaves:,} leaves, by {made.algorithm}.",),
+        lines=(
+            f"{many} of {trees[0].records:,} records with {leaves:,} leaves, by {made.algorithm}.",
+            *_one_of_each(made),
+            *made.advice,
+        ),
         heads=("claim", "reached", "limit"),
         cells=tuple(
             (titled(one.model, one.parameters), f"{one.reached:.4g}", f"{one.sense} {one.limit:.4g}")
@@ -211,6 +215,16 @@ def summary(made: TreeRelease) -> Summary:
         after=(*risks, *warned(made.marks), *_unpaid(made)),
         changes=changes,
     )
+
+
+def _one_of_each(made: TreeRelease) -> list[str]:
+    """That leaves count people, where the plan tells them apart."""
+    unit, further = made.plan.input.unit, made.prepared.further
+    if unit is None or isinstance(made.found, NoisyTree):
+        return []
+    return [
+        f"Leaves count people, told apart by {unit}: the first record of each; {further:,} further rows are unused."
+    ]
 
 
 def _unpaid(made: TreeRelease) -> list[str]:
@@ -227,6 +241,7 @@ def figures(made: TreeRelease) -> dict[str, Any]:
     return {
         "trees": [_shape(tree) for tree in made.shown],
         "left_out": made.prepared.left_out,
+        "advice": list(made.advice),
         "algorithm": made.algorithm,
         "claims": plain([one.to_json() for one in made.claims]),
         "attacks": made.audit.to_json(),

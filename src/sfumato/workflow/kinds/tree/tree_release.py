@@ -31,6 +31,8 @@ class TreeRelease(Release):
     """The trees as they are published."""
     earlier: tuple[TreeDocument, ...] = ()
     """Trees about the same people that are public already."""
+    advice: tuple[str, ...] = ()
+    """What the steward should know of another algorithm."""
     charge: tuple[Ledger, int] | None = None
     """The ledger that paid for noisy counts and the number of the charge, if one did."""
 

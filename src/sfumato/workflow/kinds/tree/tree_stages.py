@@ -14,9 +14,10 @@ from sfumato.bundle.manifest import plain
 from sfumato.data.table import Table
 from sfumato.ground.brief import Brief
 from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ClaimRefuted, DataError, ParameterError, PlanError, unknown_column
+from sfumato.ground.errors import ClaimRefuted, DataError, Infeasible, ParameterError, PlanError, unknown_column
 from sfumato.ground.opening import read_text
 from sfumato.ground.work import Work
+from sfumato.group.people import told_apart
 from sfumato.mine.joint_trees import Reached, judged_together
 from sfumato.mine.leaf_privacy import TreeRequirement
 from sfumato.mine.noisy_leaves import NoisyTree, complete_structure
@@ -24,7 +25,7 @@ from sfumato.mine.records import Records, read_like, read_records
 from sfumato.mine.rule_document import rules_of, write_rules
 from sfumato.mine.tree_document import TreeDocument
 from sfumato.mine.tree_json import read_tree, write_tree
-from sfumato.mine.tree_publishing import Forest
+from sfumato.mine.tree_publishing import Forest, GrownTrees
 from sfumato.mine.tree_routes import leaves_of
 from sfumato.models.verdict import Verdict
 from sfumato.verification.private_checks import DIFFERENTIAL, neighbours
@@ -32,6 +33,7 @@ from sfumato.verification.stated_trees import MOST_PAIRS
 from sfumato.verification.tree_bundle_checks import DOCUMENT, TOGETHER
 from sfumato.verification.verifying import untouched
 from sfumato.workflow.kinds.kind import Asked, Kind, Searched
+from sfumato.workflow.kinds.tree import ATP
 from sfumato.workflow.kinds.tree.tree_asked import (
     algorithm_of,
     attributes_of,
@@ -61,6 +63,8 @@ class TreePrepared(Brief):
     """Trees about the same people that are public already."""
     left_out: int = 0
     """Rows with missing values."""
+    further: int = 0
+    """Further rows of people who have one already."""
 
 
 def begin(asked: Asked) -> Asked:
@@ -120,6 +124,8 @@ def prepare(asked: Asked, table: Table) -> TreePrepared:
     for name in plan.columns:
         if name not in table.names:
             raise unknown_column(name, table.names, where=f"columns.{name}")
+    if plan.input.unit is not None and plan.input.unit not in table.names:
+        raise unknown_column(plan.input.unit, table.names, where="input.unit")
     if is_noisy(plan):
         tree = structure_of(plan)
         found = read_like(table.frame, attributes=tree.attributes, target=tree.target, classes=tree.classes)
@@ -128,12 +134,15 @@ def prepare(asked: Asked, table: Table) -> TreePrepared:
     if plan.input.on_missing == "drop":
         gap = np.logical_or.reduce([table.is_missing(name).to_numpy() for name in names])
         kept = replace(table, frame=table.frame.filter(~gap))
+    complete = kept
+    kept = first_rows(complete, plan.input.unit)
     try:
         records = read_records(
             kept.frame,
             target=names[-1],
             columns=names[:-1],
             domains=domains_of(plan),
+            kinds={name: plan.columns[name].type for name in names[:-1]},  # type: ignore[misc]
             missing=table.missing,
         )
     except ParameterError as error:
@@ -142,7 +151,26 @@ def prepare(asked: Asked, table: Table) -> TreePrepared:
         hint = '; [input] on_missing = "drop" leaves such rows out' if "have no value" in str(error) else ""
         raise DataError(f"{error}{hint}") from None
     earlier = tuple(tree for name in plan.attack.earlier for tree in trees_in(plan.folder / name))
-    return TreePrepared(records=records, frame=kept.frame, earlier=earlier, left_out=table.rows - kept.rows)
+    return TreePrepared(
+        records=records,
+        frame=kept.frame,
+        earlier=earlier,
+        left_out=table.rows - complete.rows,
+        further=complete.rows - kept.rows,
+    )
+
+
+def first_rows(table: Table, unit: str | None) -> Table:
+    """The first row of each person, where the plan tells people apart: then leaves count people.
+
+    Which row it is depends on the table alone, so that the steward can count every leaf again.
+    """
+    if unit is None:
+        return table
+    table.require(unit, where="input.unit")
+    persons, _ = told_apart(replace(table, frame=table.frame.select(unit)).column(unit, "text"))
+    first = np.sort(np.unique(persons, return_index=True)[1])
+    return replace(table, frame=table.frame[first])
 
 
 def trees_in(folder: Path) -> tuple[TreeDocument, ...]:
@@ -162,7 +190,23 @@ def search(asked: Asked, ready: TreePrepared, work: Work) -> Searched:
         found: Any = run(ready.records, requirement(plan), chance, reached(ready))
     else:
         found = _paid(asked, run(ready.structure, ready.records))
-    return Searched(prepared=ready, outcome=found, algorithm=name, why=why)
+    return Searched(
+        prepared=ready, outcome=found, algorithm=name, why=why, beside=_grown_instead(asked, ready, name, found)
+    )
+
+
+def _grown_instead(asked: Asked, ready: TreePrepared, name: str, found: Any) -> tuple[str, ...]:
+    """What ldm finds where atp ends with a single leaf: merging siblings can undo every split, growing cannot."""
+    if name != ATP or any(tree.nodes > 1 for tree in found.trees):
+        return ()
+    try:
+        grown = GrownTrees()(ready.records, requirement(asked.plan), Chance(seed=0), reached(ready))
+    except (Infeasible, DataError):
+        return ()
+    leaves = max(len(tree.leaves) for tree in grown.trees)
+    if leaves < 2:
+        return ()
+    return (f"atp merged everything into a single leaf; algorithm.name = 'ldm' finds a tree with {leaves:,} leaves.",)
 
 
 def reached(ready: TreePrepared) -> list[Reached]:
@@ -224,6 +268,7 @@ def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> Tree
         utility={},
         algorithm=found.algorithm,
         why=found.why,
+        advice=found.beside,
         like=asked.like,
     )
 
