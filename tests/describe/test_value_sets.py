@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.describe.value_sets import read_set, written_set
 
 
@@ -15,3 +17,16 @@ from sfumato.describe.value_sets import read_set, written_set
 @example(["trailing,", " blank"])
 def test_a_set_is_read_back(values: list[str]) -> None:
     assert read_set(written_set(values)) == values
+
+
+def test_a_release_with_commas_in_its_values_is_verified(tmp_path) -> None:
+    """The size of a listed label is the number of its values, also where a value looks like two."""
+    jobs = ["nurse, night", "cook", 'clerk "A"', "smith"] * 6
+    frame = pl.DataFrame({"job": jobs, "age": [20 + n % 7 for n in range(24)]})
+    columns = {
+        "job": {"role": "quasi", "hierarchy": {"tree": {"all": sorted(set(jobs))}}},
+        "age": {"role": "quasi", "hierarchy": {"kind": "intervals", "widths": [10], "low": 0, "high": 100}},
+    }
+    algorithm = {"name": "mondrian", "output": "boxes"}
+    plan = sf.Plan.parse({"columns": columns, "privacy": {"k_anonymity": 4}, "algorithm": algorithm})
+    assert sf.release(plan, frame).write(tmp_path / "out").holds

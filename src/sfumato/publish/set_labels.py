@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.describe.distributions import MAX_LABEL
 from sfumato.describe.hierarchy import TOP, Hierarchy
+from sfumato.describe.value_sets import written_set
 
 MAX_VALUES = 10
 """A label lists at most so many values; a longer list would publish a column almost unchanged at a tiny loss."""
@@ -18,8 +19,7 @@ MAX_VALUES = 10
 
 def listed(names: Sequence[str]) -> str | None:
     """Return a list of values as one label, a single one as itself; None where it would be too long."""
-    label = ", ".join(names[: MAX_VALUES + 1])
-    label = label if len(names) == 1 else "{" + label + "}"
+    label = names[0] if len(names) == 1 else written_set(names[: MAX_VALUES + 1])
     return label if len(names) <= MAX_VALUES and len(label) <= MAX_LABEL else None
 
 
