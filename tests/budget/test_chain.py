@@ -96,7 +96,7 @@ def test_whatever_was_changed_by_hand_is_refused(ledger: Ledger, what: str):
     changed(ledger.path, EDITS[what])
     with pytest.raises(BudgetError, match=r"l\.db: the ledger was changed") as refusal:
         Ledger(ledger.path)
-    assert refusal.value.exit_code == 3
+    assert refusal.value.exit_code == 2
 
 
 @examples(60)

@@ -11,7 +11,7 @@ from sfumato.budget.accounts import Account
 from sfumato.budget.chain import Head
 from sfumato.budget.ledger import Ledger
 from sfumato.bundle.bundle_files import MANIFEST, sealed_manifest
-from sfumato.ground.errors import BudgetError, BundleError, ParameterError, PlanError
+from sfumato.ground.errors import BundleError, LedgerError, ParameterError, PlanError
 from sfumato.workflow.plan.plan import Plan
 
 MOST_FOLDERS = 1000
@@ -109,10 +109,10 @@ def refuse_rolled_back(ledger: Ledger, bundles: Iterable[Path], *, must_cite: bo
         if cited is None or cited.ledger != ledger.head.ledger:
             if must_cite:
                 whom = "no ledger" if cited is None else "another ledger"
-                raise BudgetError(f"{folder} cites {whom}: {ledger.path} did not pay for it")
+                raise LedgerError(f"{folder} cites {whom}: {ledger.path} did not pay for it")
             continue
         if not ledger.holds(cited):
-            raise BudgetError(
+            raise LedgerError(
                 f"the ledger was rolled back: {folder} cites event {cited.event}, which {ledger.path} does not hold; "
                 "put its newer copy back, for this one has forgotten charges"
             )
