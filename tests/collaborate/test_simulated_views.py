@@ -405,6 +405,17 @@ PROTOCOLS: dict[str, Case] = {
 }
 
 
+PARAMETERS: dict[str, Any] = {
+    **MINED,
+    "graded": test_graded_agreement.ASKED,
+    "vertical-rules": test_vertical_mining.RULES,
+    "vertical-naive-bayes": BAYES,
+    "vertical-release": SHARING,
+    "release": RELEASE,
+    "private-release": SURE,
+    "vertical-private-release": PRIVATE_PAIR,
+}
+"""What a session file may ask of each protocol."""
 CASES = {**PRIMITIVES, **PROTOCOLS}
 NAMES = [pytest.param(name, marks=pytest.mark.slow if case.slow else ()) for name, case in CASES.items()]
 
