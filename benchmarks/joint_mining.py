@@ -13,7 +13,7 @@ import numpy as np
 
 from measure import table
 from sfumato.collaborate.mining.joint_bayes import joint_bayes
-from sfumato.collaborate.mining.joint_means import joint_means, units
+from sfumato.collaborate.mining.joint_means import UNIT, joint_means, units
 from sfumato.collaborate.mining.joint_rules import joint_rules
 from sfumato.collaborate.mining.joint_tree import joint_tree
 from sfumato.collaborate.summed_cuts import SummedNumbers
@@ -48,6 +48,8 @@ class Job:
     parts: Callable[[int], Sequence[Any]]
     program: Callable[[SummedNumbers, Any], Any]
     same: Callable[[Any, Any], bool]
+    each: int = 1
+    """How much one record adds to a sum at most."""
 
 
 def main() -> str:
@@ -84,7 +86,7 @@ def _lines(job: Job) -> list[list[object]]:
 
 
 def _takes_part(job: Job, own: Any, talk: ThreadConversation) -> tuple[Any, Meter]:
-    return job.program(SummedNumbers(talk), own), talk.meter
+    return job.program(SummedNumbers(talk, each=job.each), own), talk.meter
 
 
 def _jobs(share: float) -> list[Job]:
@@ -107,7 +109,7 @@ def _jobs(share: float) -> list[Job]:
             "k-means", len(points), lambda: joint_means(lambda own: own, points, domains, **means),
             lambda n: [points[one::n] for one in range(n)],
             lambda sums, own: joint_means(sums, own, domains, **means),
-            lambda one, other: np.array_equal(one.centres, other.centres),
+            lambda one, other: np.array_equal(one.centres, other.centres), UNIT * len(domains),
         ),
         Job(
             "rules (retail)", len(lines), lambda: _central_rules(whole),

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import resource
-import threading
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -63,7 +63,9 @@ class Hostile:
             answer = self.inner._exchanged(Exchange(label=step.label, send=send, expect=step.expect))
 
 
-def outcomes(case: Case, villain: int, change: Change, say: Callable[[Any], Any] = lambda one: one) -> list[Any]:
+def outcomes(
+    case: Case, villain: int, change: Change, say: Callable[[Any], Any] = lambda one: one, seconds: float = 20
+) -> list[Any]:
     """What each honest party ends with: a text of its result, or what it raises."""
     programs, found = case.sides(case.inputs), {}
 
@@ -78,11 +80,8 @@ def outcomes(case: Case, villain: int, change: Change, say: Callable[[Any], Any]
 
         return lambda talk: programs[me](Hostile(talk, change, say)) if me == villain else honest(talk)
 
-    with dealt(Dealer()):
-        try:
-            in_threads([program(me) for me in range(len(programs))], seconds=2)
-        except Exception:
-            assert threading.active_count() < 50
+    with dealt(Dealer()), suppress(Exception):  # of the hostile party; those of honest ones are noted
+        in_threads([program(me) for me in range(len(programs))], seconds=seconds)
     assert len(found) == len(programs) - 1, "an honest party neither ended nor failed"
     for one in found.values():
         assert isinstance(one, str | SfumatoError), f"a traceback: {one!r}"
@@ -110,7 +109,7 @@ def shifted(content: Any, shift: int) -> Any:
 
 
 NAMES = [pytest.param(name, marks=pytest.mark.slow if case.slow else ()) for name, case in PROTOCOLS.items()]
-TOLD = ("graded", "vertical-release", "vertical-release, a shared class")
+TOLD = ("graded", "vertical-release", "vertical-release, a shared class", "vertical-release, three parties")
 """Protocols that send no number of records from the last party: their messages are changed byte by byte only."""
 HIDDEN = ("vertical-private-release", "vertical-private-release, one party chooses")
 """Here shares of counts move modulo 2^32; a move that no count shows cannot be told from noise."""
@@ -156,7 +155,9 @@ def test_every_message_with_other_bytes(name: str) -> None:
         outcomes(case, villain, lambda label, content, labels=labels: labels.append(label) or content)  # type: ignore[func-returns-value]
         for number, label in enumerate(sorted(set(labels))):
             for fill in FILLS if thorough() else [list(FILLS)[number % len(FILLS)]]:
-                outcomes(case, villain, once(label, FILLS[fill]))
+                outcomes(
+                    case, villain, once(label, FILLS[fill]), seconds=1.5
+                )  # bytes that part honest parties, too, end it
 
 
 def once(label: str, fill: Callable[[bytes], bytes]) -> Change:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.collaborate.mining.joint_bayes import joint_bayes, joint_counts
-from sfumato.collaborate.mining.joint_means import joint_means, units
+from sfumato.collaborate.mining.joint_means import UNIT, joint_means, units
 from sfumato.collaborate.mining.joint_rules import joint_rules
 from sfumato.collaborate.mining.joint_tree import joint_tree
 from sfumato.collaborate.summed_cuts import SummedNumbers, SummedSource
@@ -54,9 +54,9 @@ def shared_out(whole, rng, parties):
     return [whole.take(np.flatnonzero(owner == one)) for one in range(parties)]
 
 
-def with_sums(parts, program):
+def with_sums(parts, program, each=1):
     """What the program gives at every party."""
-    return in_threads([lambda talk, own=own: program(SummedNumbers(talk), own) for own in parts])
+    return in_threads([lambda talk, own=own: program(SummedNumbers(talk, each=each), own) for own in parts])
 
 
 def same_tree(one, other):
@@ -121,7 +121,7 @@ def test_joint_clusters_equal_those_of_one_table(seed, parties, clusters):
     alone = joint_means(lambda own: own, points, domains, **asked)
     owner = rng.integers(0, parties, 40)
     parts = [points[owner == one] for one in range(parties)]
-    for one in with_sums(parts, lambda sums, own: joint_means(sums, own, domains, **asked)):
+    for one in with_sums(parts, lambda sums, own: joint_means(sums, own, domains, **asked), each=UNIT * len(domains)):
         assert np.array_equal(one.centres, alone.centres)
         assert np.array_equal(one.sizes, alone.sizes)
         assert one.apart == alone.apart

@@ -8,14 +8,18 @@ from random import Random
 
 import pytest
 
+from sfumato.collaborate.joint_protocols import PLACES
 from sfumato.collaborate.wire.party_cards import Address
 from sfumato.collaborate.wire.party_keys import PartyKey
 from sfumato.collaborate.wire.session_file import Session
 from sfumato.collaborate.wire.session_terms import difference, digest_of, read_terms, terms_bytes, terms_of
 from sfumato.ground.errors import PlanError, SessionError, SfumatoError
 from sfumato.workflow.party_session import asked_by
+from tests.collaborate.test_simulated_views import PARAMETERS
+from tests.fuzz.commands import run
 from tests.fuzz.mutators import changed_bytes, changed_tree
 from tests.fuzz.toml_text import toml_text
+from tests.weights import thorough
 
 GOOD = """
 schema = 1
@@ -168,3 +172,31 @@ def test_changed_files_are_read_or_refused(folder: Path):
             assert asked.to_json()["leakage"]
             read += 1
     assert refused > 200 > read > 0
+
+
+@pytest.mark.parametrize("protocol", PLACES)
+def test_changed_parameters_of_every_protocol_are_read_or_refused(tmp_path: Path, protocol: str):
+    """Whatever a session file says, the command line shows the session, or ends with 2 and one message."""
+    names = "ab" if protocol.startswith("vertical") else "abc"
+    for name in names:
+        PartyKey.new(name, Address(host="127.0.0.1", port=7400)).write(tmp_path)
+    parties = {name: {"card": f"{name}.card"} for name in names}
+    tree = {"schema": 1, "protocol": protocol, "parties": parties, "parameters": PARAMETERS[protocol]}
+    path, good = tmp_path / "session.toml", toml_text(tree)
+    path.write_text(good)
+    assert run("party", "show", str(path))[0] == 0
+    for number in range(240 if thorough() else 36):
+        draw = Random(number)
+        if number % 3:
+            text = toml_text({**tree, "parameters": changed_tree(PARAMETERS[protocol], draw)})
+            path.write_bytes(text.encode("utf-8", "replace"))
+        else:
+            path.write_bytes(changed_bytes(good.encode(), draw))
+        code, _, _ = run("party", "show", str(path))
+        assert code in (0, 2)
+
+
+@pytest.mark.parametrize("records", ["0", "-1", "1.5", "true", '"many"', str(2**31 + 1), str(10**30)])
+def test_a_limit_of_records_is_a_whole_number(folder: Path, records: str):
+    with pytest.raises(PlanError, match=r"limits\.records must be|limits may hold"):
+        load(folder, GOOD + f"records = {records}\n")

@@ -365,6 +365,12 @@ PROTOCOLS: dict[str, Case] = {
         again={0: split(FINER_JOINED, ["b", "s"], ["a", "s"])},
         runs=3,
     ),
+    "vertical-release, three parties": Case(
+        sides=session("vertical-release", {**VERTICAL, "holds": {"a": ["b"], "b": ["a"], "c": ["s"]}}),
+        inputs=(*split(JOINED, ["b"], ["a"]), split(JOINED, ["b"], ["s"])[1][2:]),
+        again={0: (*split(FINER_JOINED, ["b"], ["a"]), split(JOINED, ["b"], ["s"])[1][2:])},
+        runs=2,
+    ),
     "vertical-release, told values": Case(
         sides=session("vertical-release", {**VERTICAL, "privacy": {"lkc": {"l": 2, "k": 2, "c": 0.9, "column": "s"}}}),
         inputs=split(JOINED, ["b"], ["a", "s"]),
@@ -405,6 +411,17 @@ PROTOCOLS: dict[str, Case] = {
 }
 
 
+PARAMETERS: dict[str, Any] = {
+    **MINED,
+    "graded": test_graded_agreement.ASKED,
+    "vertical-rules": test_vertical_mining.RULES,
+    "vertical-naive-bayes": BAYES,
+    "vertical-release": SHARING,
+    "release": RELEASE,
+    "private-release": SURE,
+    "vertical-private-release": PRIVATE_PAIR,
+}
+"""What a session file may ask of each protocol."""
 CASES = {**PRIMITIVES, **PROTOCOLS}
 NAMES = [pytest.param(name, marks=pytest.mark.slow if case.slow else ()) for name, case in CASES.items()]
 

@@ -121,12 +121,15 @@ class SummedCuts:
     def apply(self, divided: Divided, places: Ids) -> None:
         """Each party divides its own records."""
         self._own.apply(divided, places)
-        if self._known is not None:
+        if self._known is not None and self._all is not None:
             kept, parts = places >= 0, divided.division.parts
+            whole = self._all[None] if parts is None else self._known[parts]
+            # a search that names no counts (a tree) is held to those of the partition that it divides
+            counts = divided.counts if divided.counts.any() else whole[divided.owner]
             grown = np.zeros((max(len(self._known), int(places.max(initial=-1)) + 1), self._figures), np.int64)
             grown[: len(self._known)] = self._known
             grown[slice(None) if parts is None else parts] = 0
-            grown[places[kept]] = divided.counts[kept]
+            grown[places[kept]] = counts[kept]
             self._known = grown
 
     def _refuse_wrong(self, counts: Numbers, asked: Division, groups: Groups | None) -> None:
