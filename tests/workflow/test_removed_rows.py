@@ -13,8 +13,13 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.collect.kept_categories import KeptCategory
+from sfumato.collect.specification import Specification
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.linked.linked_plan import LinkedPlan
+from sfumato.workflow.linked.linked_release import release_linked
 from tests.weights import examples
+from tests.workflow.linked_tables import LINKED, laid_out
 
 FLAT = {"kind": "flat"}
 CITIES = {"north": ["Oslo", "Bergen", "Narvik"], "south": ["Rome", "Bari", "Pisa"]}
@@ -284,3 +289,126 @@ def test_nothing_in_a_bundle_tells_more_than_its_rows(
         found.append((content, removed_rows(made, frame)))
     assume(found[0][1] == found[1][1] and len(rows) in found[0][1])
     assert found[0][0] == found[1][0]
+
+
+BASKETS = ["a b", "a b c", "b c", "a c"] * 3
+ITEMS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str], tuple[str, str]]] = {
+    "sets": ({"separator": " "}, {"km": {"k": 2, "m": 2}}, BASKETS, ("a b x y", "a b zebra")),
+    "sets with a tree": (
+        {"separator": " ", "hierarchy": {"tree": {"first": ["a", "b"], "last": ["c", "x", "y", "zebra"]}}},
+        {"km": {"k": 2, "m": 2}},
+        BASKETS,
+        ("a b x y", "a b x zebra"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ITEMS)
+def test_names_of_attacks_follow_from_released_items(kind: str, tmp_path: Path):
+    """Somebody has four items, of which the release shows fewer: that nobody looks for them by four tells nothing."""
+    column, privacy, baskets, rare = ITEMS[kind]
+    tree = {
+        "columns": {"basket": {"role": "quasi", "type": "set", **column}},
+        "privacy": privacy,
+        "algorithm": {"name": "sets", "seed": 1},
+        "attack": {"trials": 20},
+    }
+    every = [
+        files(sf.Plan.parse(tree), pl.DataFrame({"basket": [*baskets, one]}), tmp_path / str(n))
+        for n, one in enumerate(rare)
+    ]
+    assert every[0][0]["data.csv"] == every[1][0]["data.csv"]
+    assert every[0][0] == every[1][0]
+    longest = max(len(str(one).split()) for one in pl.read_csv(tmp_path / "0" / "data.csv")["basket"])
+    manifest = json.loads(every[0][0]["manifest.json"])
+    names = [one["attack"] for one in manifest["attacks"]] + [*manifest["attacks_not_made"]]
+    assert not any(f"{n} known" in name for name in names for n in range(longest + 1, 9))
+
+
+def test_visits_that_are_left_out_of_paths(tmp_path: Path):
+    """Two people were alone somewhere at some time: which place that was changes nothing."""
+    tree = {
+        "columns": {
+            "path": {"role": "quasi", "type": "trajectory", "separator": " "},
+            "ill": {"role": "sensitive"},
+        },
+        "privacy": {"lkc": {"l": 2, "k": 3, "c": 1.0}},
+        "algorithm": {"name": "trajectory", "seed": 1},
+        "attack": {"trials": 20},
+    }
+    paths = ["home@1 work@2", "home@1 shop@3", "home@1 work@2 shop@3", "work@2 shop@3"] * 4
+    every = []
+    for n, rare in enumerate(("clinic@5", "court@5 clinic@6")):
+        frame = pl.DataFrame({"path": [*paths, f"home@1 {rare}"], "ill": [*["flu", "cold"] * 8, "flu"]})
+        every.append(files(sf.Plan.parse(tree), frame, tmp_path / str(n))[0])
+    assert b"clinic" not in every[0]["data.csv"]
+    assert every[0] == every[1]
+
+
+MISSING: dict[str, dict[str, Any]] = {
+    "table": {"privacy": {"k_anonymity": 3}},
+    "tree": {"privacy": {"k_anonymity": 3}, "tree": {}},
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_rows_that_are_dropped_because_something_is_missing(kind: str, tmp_path: Path):
+    """What else such a row says changes nothing, not even the types of its columns."""
+    roles = {"x": "quasi", "sex": "quasi", "ill": "target" if kind == "tree" else "sensitive"}
+    tree = {
+        "input": {"on_missing": "drop", "missing": ["?"]},
+        "columns": {
+            name: {"role": role, **({"hierarchy": FLAT} if role == "quasi" and kind == "table" else {})}
+            for name, role in roles.items()
+        },
+        "algorithm": {"seed": 1},
+        "attack": {"trials": 20},
+        **MISSING[kind],
+    }
+    every = []
+    for n, dropped in enumerate((("100", "?", "flu"), ("a word", "?", "a disease that nobody has"))):
+        frame = pl.concat([table(["1", "2", "3", "4"], "1")[:-1], pl.DataFrame([dropped], COLUMNS, orient="row")])
+        every.append(files(sf.Plan.parse(tree), frame, tmp_path / str(n))[0])
+    assert every[0] == every[1]
+
+
+def test_people_who_are_left_out_of_linked_tables(tmp_path: Path):
+    """Somebody of a sex that nobody else has is left out of all tables; whatever their age is, nothing changes.
+
+    Pseudonyms are drawn anew for every release, so labels and all that is stated about them are compared.
+    """
+    every = []
+    for n, age in enumerate(("99", "2")):
+        (tmp_path / str(n)).mkdir()
+        at = laid_out(tmp_path / str(n), linked=LINKED.replace("max_suppressed = 0.3", "max_suppressed = 0.5"))
+        patients = at.parent / "patients.csv"
+        patients.write_text(patients.read_text() + f"odd,{age},x\n")
+        made = release_linked(LinkedPlan.load(at))
+        assert made.suppressed
+        assert "x" not in made.tables["patients"].frame["sex"].to_list()
+        labels = {
+            name: sorted(one.frame.select(pl.exclude("id", "visit", "patient")).rows())
+            for name, one in made.tables.items()
+        }
+        stated = {name: (one.stated_columns, one.public_utility) for name, one in made.tables.items()}
+        every.append((made.people, made.suppressed, labels, stated))
+    assert every[0] == every[1]
+
+
+def test_answers_of_people_who_left_one_out(tmp_path: Path):
+    """Collected answers: the other answers of somebody who is dropped change nothing."""
+    smokes = KeptCategory.warner("smokes", ("yes", "no"), truth="3/4")
+    drinks = KeptCategory.within("drinks", ("never", "seldom", "often"), epsilon="1.5")
+    (tmp_path / "survey.json").write_text(Specification(questions=(smokes, drinks)).write())
+    tree = {
+        "input": {"on_missing": "drop", "missing": ["?"]},
+        "collection": {"spec": "survey.json"},
+        "columns": {"region": {"role": "keep"}},
+        "algorithm": {"seed": 1},
+    }
+    rows = [(("yes", "no")[n % 3 > 0], ("never", "seldom", "often")[n % 3], "AB"[n % 2]) for n in range(60)]
+    every = []
+    for n, dropped in enumerate((("?", "often", "A"), ("?", "never", "nowhere else"))):
+        frame = pl.DataFrame([*rows, dropped], schema=("smokes", "drinks", "region"), orient="row")
+        every.append(files(sf.Plan.parse(tree, folder=tmp_path), frame, tmp_path / str(n))[0])
+    assert every[0] == every[1]

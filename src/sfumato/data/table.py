@@ -216,6 +216,12 @@ def as_text(cells: pl.Series) -> pl.Series:
     return cells.cast(pl.String)
 
 
+def as_reals(cells: pl.Series) -> pl.Series:
+    """Cells as numbers, null where one is none. Texts may be categories: so large files are read."""
+    plain = cells if cells.dtype.is_numeric() else cells.cast(pl.String)
+    return plain.cast(pl.Float64, strict=False)
+
+
 def _order(name: str, texts: list[str], kind: Kind) -> list[int]:
     if kind in ("text", "category"):
         return sorted(range(len(texts)), key=texts.__getitem__)

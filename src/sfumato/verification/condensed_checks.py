@@ -21,7 +21,7 @@ from sfumato.bundle.claims import Claim
 from sfumato.bundle.condensed_names import EPOCH, KEY, MODEL
 from sfumato.bundle.manifest import plain
 from sfumato.bundle.published import Published
-from sfumato.data.table import Table
+from sfumato.data.table import Table, as_reals
 from sfumato.describe.roles import Role
 from sfumato.ground.errors import listed
 from sfumato.verification.attack_figures import attacks_fit
@@ -158,7 +158,7 @@ def read_numbers(cells: pl.Series, kind: str) -> NDArray[np.float64] | None:
         days = cells.cast(pl.String).str.to_date("%Y-%m-%d", strict=False)
         found = days.to_physical().cast(pl.Float64) + EPOCH
     else:
-        found = cells.cast(pl.Float64, strict=False)
+        found = as_reals(cells)
     numbers = found.fill_null(np.nan).to_numpy()
     if not np.isfinite(numbers).all() or (kind == "integer" and bool((numbers != np.rint(numbers)).any())):
         return None

@@ -170,7 +170,8 @@ def recode(asked: Asked, found: Searched) -> tuple[pl.DataFrame, NDArray[np.int6
 def _typed(question: Question, cells: pl.Series) -> pl.Series:
     if not isinstance(question, NoisyNumber):
         return cells
-    return cells.cast(pl.Int64 if _is_whole(question) else pl.Float64)
+    texts = cells if cells.dtype.is_numeric() else cells.cast(pl.String)
+    return texts.cast(pl.Int64 if _is_whole(question) else pl.Float64)
 
 
 def _is_whole(question: NoisyNumber) -> bool:

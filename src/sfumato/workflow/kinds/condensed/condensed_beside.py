@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.table import as_reals
 from sfumato.ground.errors import ClaimRefuted
 from sfumato.publish.condensation.condense import Condense, Condensed
 from sfumato.verification.checks import Check, same
@@ -52,7 +53,7 @@ def _same_groups(prepared: CondensePrepared, outcome: Condensed, rows: pl.DataFr
     for one, mean, spread in zip(prepared.condensed, outcome.means.T, outcome.spreads.T, strict=True):
         wanted[one.name], wanted[one.name + SPREAD] = six_digits(mean), six_digits(spread)
     groups = pl.DataFrame({name: numbers[outcome.groups] for name, numbers in wanted.items()})
-    shown = rows.select(pl.col(list(wanted)).cast(pl.Float64, strict=False))
+    shown = pl.DataFrame([as_reals(rows[name]) for name in wanted])
     alike = groups.sort(groups.columns).equals(shown.sort(shown.columns))
     told = "those of the original" if alike else "others than the groups of the original have"
     return Check(what="means and spreads of the groups", holds=alike, detail=told)

@@ -62,11 +62,17 @@ def _with(
 
 
 def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, ...], work: Work) -> Audit:
-    """One item known, two, ..., and as many as the claims speak about."""
+    """One item known, two, ..., and as many as the claims speak about, but no more than a released record has.
+
+    An attacker who knows items as the release shows them needs nothing that it hides: these figures are public. Where
+    items were left out or shown coarser, an attacker who knows the original ones is tried too, for the steward alone.
+    """
     asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
     sizes = {one.known for one in promised if one.known is not None and one.known <= MOST_PROMISED}
     known = sorted({*range(1, MOST_KNOWN + 1), *sizes})
-    longest = max(int(np.diff(made.prepared.problem.transactions.starts).max(initial=0)), 1)
+    longest = max(int(np.diff(made.outcome.transactions.starts).max(initial=0)), 1)
+    seen = _as_released(subject)
+    subjects = [("", seen)] if seen is subject else [("", seen), (", original items", subject)]
     findings: list[Finding] = []
     skipped: dict[str, str] = {}
     for place, size in enumerate(known):
@@ -76,13 +82,23 @@ def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, .
         if late := over(work, asked.seconds):
             skipped[f"{SparseSets.name}, {size} known"] = late
             continue
-        attack, name = SparseSets(trials=asked.trials, m=size), f"{SparseSets.name}, {size} known"
-        runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, subject)]
-        plain = {figure: value for figure, value in runs[0][0].figures.items() if not figure.startswith(INFERRED)}
-        findings.append(replace(runs[0][0], attack=name, limit=limit_to_find(promised, size), figures=plain))
-        findings += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
-        findings += _inferences(runs[0][0], f"{name}, sensitive items", promised, size)
+        for whose, people in subjects:
+            name = f"{SparseSets.name}, {size} known{whose}"
+            attack, hidden = SparseSets(trials=asked.trials, m=size), people is not seen
+            runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, people)]
+            plain = {figure: value for figure, value in runs[0][0].figures.items() if not figure.startswith(INFERRED)}
+            here = [replace(runs[0][0], attack=name, limit=limit_to_find(promised, size), figures=plain)]
+            here += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
+            here += _inferences(runs[0][0], f"{name}, sensitive items", promised, size)
+            findings += [replace(one, exact=hidden) for one in here]
     return Audit(findings=tuple(findings), skipped=skipped)
+
+
+def _as_released(subject: ItemSubject) -> ItemSubject:
+    """The same with what the release shows of each person in place of their items; itself where that is all."""
+    if subject.people.to_list() == subject.released.to_list():
+        return subject
+    return replace(subject, people=subject.released, covers={})
 
 
 def _looked_at(made: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemSubject]]:

@@ -90,13 +90,14 @@ def put_back(found: Searched) -> Searched:
     """What was found for the rows that stay, on the cells of the whole table."""
     origin: Origin = found.prepared.origin
     whole, outcome = origin.prepared, found.outcome
-    hierarchies = tuple(
+    lifted = tuple(
         _lifted(hierarchy, lift, before)
         for hierarchy, lift, before in zip(
             found.prepared.problem.hierarchies, origin.lifts, whole.problem.hierarchies, strict=True
         )
     )
-    problem = replace(whole.problem, hierarchies=hierarchies)
+    # where the labels are the same, the steward's figures are about the whole table as it was
+    problem = whole.problem if same_labels(found.prepared) else replace(whole.problem, hierarchies=lifted)
     recoded = outcome.recoded
     if recoded is not None:
         keys = np.zeros((len(recoded.labels), len(origin.suppressed)), np.int32)

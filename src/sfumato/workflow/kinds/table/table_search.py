@@ -32,12 +32,13 @@ def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
     if prepared.problem.suppressed == "star" or not found.outcome.suppressed.any():
         return found
     try:
-        return put_back(_search(asked, _settled(asked, found, work), work))
+        again = put_back(_search(asked, _settled(asked, found, work), work))
     except Infeasible as error:
         raise Infeasible(
             f"with {found.algorithm}, rows would be removed, and for the others alone nothing fits without removing "
             f"more: {error}"
         ) from error
+    return replace(again, beside=found.beside) if again.algorithm == found.algorithm else again
 
 
 def _settled(asked: Asked, found: Searched, work: Work) -> Prepared:
