@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.attacks.frame.moved_dates import Shifts
 from sfumato.attacks.frame.pseudonymized import PseudonymizedColumn
 from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers
 from sfumato.attacks.frame.subject import Subject
@@ -79,6 +80,18 @@ def bare_leaves() -> TreeSubject:
     return TreeSubject(trees=(tree,), earlier=(tree,), truth=truth, outside_truth=1 - truth)
 
 
+def moved_visits() -> Subject:
+    """Dates near both ends of a year, moved by up to a year."""
+    dice = np.random.Generator(np.random.PCG64(4))
+    person = np.repeat(np.arange(400), 2)
+    true = 735_000 + np.tile([3, 362], 400)
+    shifts = Shifts(
+        people=400, person=person, day=true + np.repeat(dice.integers(-365, 366, 400), 2), days=365, weeks=False,
+        first=735_000, last=735_365, weekdays=np.ones(7, np.bool_),
+    )  # fmt: skip
+    return replace(raw(), shifts=shifts)
+
+
 def hidden_pairs() -> SanitizedSubject:
     """Fifteen pairs that go together a little less often than is looked for, and nothing else that does."""
     records = Transactions.of([[f"a{place % 15}", f"b{place % 15}"] for place in range(600)])
@@ -112,6 +125,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "bayes-guess": kept_answers,
     **dict.fromkeys(("tree-inference", "tree-membership", "tree-combination"), bare_leaves),
     "tree-minimality": merged_leaves,
+    "date-shift": moved_visits,
     "nearest-record": lambda: replace(raw(), own=np.arange(raw().release.height)),
 }
 """Attacks that need a release of their own kind; all others are tried on a census as it is."""

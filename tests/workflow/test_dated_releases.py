@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import sfumato as sf
+from examples.shifted_dates import BOTH, CUT, FIRST, LAST, PLAIN, WEEKS, remaining
+from examples.shifted_dates import released as moved_release
+from examples.shifted_dates import visits as example_visits
+from sfumato.attacks.frame.moved_dates import Shifts, measured
+from sfumato.bundle.date_shift import DateShift
+from sfumato.cli.main import app
 from sfumato.ground.errors import DataError, PlanError
 from sfumato.workflow.frontier.points import tree_of
 from sfumato.workflow.streaming.stream_asked import checked
 from tests.stream.streams import COLUMNS
 from tests.stream.streams import plan as stream_plan
 from tests.verification.forging import failing, forge
+from tests.weights import examples
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 SHIFT = {"key_file": "secret.key", "days": 365, "by": "pid"}
@@ -186,3 +198,145 @@ def test_a_frame_with_a_time_zone_is_profiled_by_days() -> None:
     assert (found.kind, str(found.suggestion.role)) == ("date", "quasi")
     made = sf.release(frame, quasi=["sex", "left"], models=[sf.models.KAnonymity(k=5)], max_suppressed=0.05)
     assert made.frame.height > 100
+
+
+# Which shifts remain
+
+
+def moved_visits(shift: dict[str, Any], folder: Path, **more: Any) -> Any:
+    return moved_release(shift, folder, example_visits(), **more)
+
+
+def literally(shifts: Shifts) -> list[int]:
+    """Every shift tried on every date of every person."""
+    step, found = (7 if shifts.weeks else 1), []
+    for person in range(shifts.people):
+        days = [int(day) for day, who in zip(shifts.day, shifts.person, strict=True) if who == person]
+        most = shifts.days // step * step
+        fits = 0
+        for moved in range(-most, most + 1, step):
+            true = [date.fromordinal(day - moved) for day in days]
+            inside = all(shifts.first <= day.toordinal() <= shifts.last for day in true)
+            fits += inside and all(shifts.weekdays[day.weekday()] for day in true)
+        found.append(fits)
+    return found
+
+
+@examples(80)
+@given(data=st.data())
+def test_shifts_that_remain_against_trying_every_one(data: Any) -> None:
+    first = data.draw(st.integers(730_000, 730_010))
+    people = data.draw(st.integers(1, 4))
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, people - 1), st.integers(first - 30, first + 90)), max_size=8))
+    shifts = Shifts(
+        people=people,
+        person=np.array([who for who, _ in pairs], np.int64),
+        day=np.array([day for _, day in pairs], np.int64),
+        days=data.draw(st.integers(1, 40)),
+        weeks=data.draw(st.booleans()),
+        first=first,
+        last=first + data.draw(st.integers(10, 60)),
+        weekdays=np.array(data.draw(st.lists(st.booleans(), min_size=7, max_size=7))),
+    )
+    assert shifts.possible().tolist() == literally(shifts)
+
+
+def test_the_true_shift_always_remains_and_the_steward_is_warned(tmp_path: Path) -> None:
+    found = measured(moved_visits(PLAIN, tmp_path).shifts)
+    assert found["shifts"] == 731
+    assert 1 <= found["fewest_shifts"] < 20
+    (warning,) = moved_visits(PLAIN, tmp_path).warnings
+    assert "of 731 possible shifts" in warning
+
+
+@pytest.mark.parametrize("name", ["both", "period"])
+def test_a_declared_period_reveals_no_shift(tmp_path: Path, name: str) -> None:
+    """Whole weeks keep weekdays, and days near the ends are left out: all shifts remain. Weekdays alone still tell."""
+    release = moved_visits({"both": BOTH, "period": CUT}[name], tmp_path)
+    found = measured(release.shifts)
+    if name == "both":
+        assert found["fewest_shifts"] == found["shifts"] == 105
+        assert release.warnings == []
+    every = replace(release.shifts, weekdays=np.ones(7, np.bool_))
+    assert (every.possible() == every.every).all(), "the period by itself rules out nothing"
+    days = [date.fromisoformat(day) for day in release.frame["seen"].cast(pl.String) if day]
+    assert min(days) >= FIRST + timedelta(days=release.shifts.days)
+    assert max(days) <= LAST - timedelta(days=release.shifts.days)
+    release.write(tmp_path / "out")
+    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify_again(tmp_path / "out", plan=release.plan, original=example_visits()).holds
+    stated = json.loads((tmp_path / "out" / "manifest.json").read_text())["plan"]["columns"]["seen"]["shift"]
+    assert stated["period"] == [FIRST.isoformat(), LAST.isoformat()]
+    assert "days near the ends of the period are left out" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_whole_weeks_keep_weekdays_and_intervals(tmp_path: Path) -> None:
+    shift = DateShift(key=SECRET, days=364, by="pid", weeks=True)
+    offsets = {shift.offset(f"p{n}") for n in range(4000)}
+    assert offsets == set(range(-364, 365, 7))
+    days = [date.fromisoformat(day).weekday() for day in moved_visits(WEEKS, tmp_path).frame["seen"].cast(pl.String)]
+    assert max(days) < 5
+
+
+def test_the_attack_is_made_on_moved_dates_and_stays_inside(tmp_path: Path) -> None:
+    """Its figures depend on true dates: the bundle says that it was made, the internal report shows them."""
+    release = moved_visits(PLAIN, tmp_path, attack={"trials": 300})
+    (found,) = [one for one in release.audit.findings if one.attack == "date-shift"]
+    assert found.figures["shifts"] == 731
+    assert found.rate.value > found.naive.value
+    release.write(tmp_path / "out", inside=tmp_path / "inside.html")
+    stated = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert "date-shift" in stated["attacks_not_made"]
+    assert all(one["attack"] != "date-shift" for one in stated["attacks"])
+    public = (tmp_path / "out" / "report.html").read_text()
+    assert "median_shifts" not in public
+    assert "possible shifts" not in public
+    again = sf.attack(tmp_path / "out", example_visits(), plan=release.plan, seed=1)
+    assert any(one.attack == "date-shift" for one in again.findings)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"period": ["2014-01-01"]}, "must be the first and last day"),
+        ({"period": ["2014-01-01", "2014-12-31"]}, "no date would be left"),
+        ({"period": ["2015-01-01", "2014-12-31"]}, "must begin before it ends"),
+        ({"weeks": "yes"}, "true or false"),
+        ({"weeks": True, "days": 6}, "at least 7"),
+        ({"period": ["2014-06-01", "2019-12-31"]}, "is outside shift.period"),
+    ],
+)
+def test_bad_periods(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(sf.SfumatoError, match=words):
+        moved_visits({**PLAIN, **change}, tmp_path)
+
+
+def test_the_guide_shows_the_figures_of_the_example(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "dates.md").read_text()
+    for shift in (PLAIN, WEEKS, CUT, BOTH):
+        found = remaining(shift, tmp_path)
+        line = (
+            f"| {found['shifts']:.0f} | {found['median_shifts']:.0f} | {found['fewest_shifts']:.0f} | "
+            f"{found['published']:.1%} |"
+        )
+        assert line in guide, line
+
+
+def test_the_warning_comes_before_the_bundle(tmp_path: Path) -> None:
+    release = moved_visits(PLAIN, tmp_path)
+    example_visits().write_csv(tmp_path / "visits.csv")
+    tree = {**tree_of(release.plan), "input": {"path": "visits.csv", "unit": "patient"}}
+    lines = [
+        '[input]\npath = "visits.csv"\nunit = "patient"',
+        '[columns.patient]\nrole = "identifier"',
+        '[columns.sex]\nrole = "quasi"\nhierarchy = { kind = "flat" }',
+        '[columns.seen]\nrole = "keep"\ntype = "date"\nshift = { key_file = "secret.key", days = 365 }',
+        "[privacy]\nk_anonymity = 5",
+        "[attack]\nrun = false",
+    ]
+    assert set(tree["columns"]) == {"patient", "sex", "seen"}
+    (tmp_path / "plan.toml").write_text("\n".join(lines))
+    result = CliRunner().invoke(app, ["release", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--json"])
+    assert result.exit_code == 0, result.output
+    assert "of 731 possible shifts" in result.stderr
+    assert len(json.loads(result.stdout)["warnings"]) == 1

@@ -1,7 +1,9 @@
 """Dates moved by a keyed number of days, the same for all dates of one person: intervals between them stay.
 
 This is pseudonymization. Whoever holds the key moves every date back, and whoever knows one true date of a person
-moves back all others of the same person.
+moves back all others of the same person. An attacker who knows the period that the records are from strikes out every
+shift that would put a date outside it; where the period is declared, dates near its ends are left out, so that every
+shift remains possible for every date that is published.
 """
 
 from __future__ import annotations
@@ -30,19 +32,27 @@ class DateShift:
     """The most days that a date moves, either way."""
     by: str
     """The column that tells people apart."""
+    period: tuple[date, date] | None = None
+    """The first and last day of the records, where the plan declares them: moved dates that are less than ``days`` from
+    its ends are left out."""
+    weeks: bool = False
+    """Whether dates move by whole weeks, so that weekdays stay and rule out no shift."""
 
     def offset(self, person: str) -> int:
         """How many days the dates of a person move: every number of days is equally likely, over all keys.
 
         A draw beyond the largest multiple of the number of possible shifts is drawn again.
         """
-        span = 2 * self.days + 1
+        step = 7 if self.weeks else 1
+        most = self.days // step
+        span = 2 * most + 1
         usable = _RANGE - _RANGE % span
         draws = (self._draw(person, place) for place in range(2**31))
-        return next(draw for draw in draws if draw < usable) % span - self.days
+        return (next(draw for draw in draws if draw < usable) % span - most) * step
 
     def _draw(self, person: str, place: int) -> int:
-        message = f"date shift:{self.days}:{place}:{person}".encode()
+        unit = "weeks:" if self.weeks else ""
+        message = f"date shift:{unit}{self.days}:{place}:{person}".encode()
         return int.from_bytes(hmac.digest(self.key, message, "sha256")[:8])
 
     def moved(self, table: Table, name: str) -> pl.Series:
@@ -64,14 +74,28 @@ class DateShift:
         found = pairs.join(moved, on=["person", "day", "absent"], how="left", maintain_order="left", nulls_equal=True)
         return self._typed(cells, found["moved"].zip_with(~absent, pairs["day"])).alias(name)
 
-    def _day(self, table: Table, name: str, text: str, offset: int) -> str:
+    def _day(self, table: Table, name: str, text: str, offset: int) -> str | None:
         try:
-            return (date.fromisoformat(text[:10]) + timedelta(days=offset)).isoformat()
+            true = date.fromisoformat(text[:10])
+            return self._inside(table, name, true, true + timedelta(days=offset))
         except ValueError:
             would = "declare how the dates are written with format, or values that are none in [input] missing"
         except OverflowError:
             would = "no calendar goes that far; declare such values in [input] missing"
         raise DataError(f"{table.source}, column {name!r}: {text!r} cannot be moved by a number of days; {would}")
+
+    def _inside(self, table: Table, name: str, true: date, moved: date) -> str | None:
+        """The moved day; None where it is so near to an end of the declared period that some shift is impossible."""
+        if self.period is None:
+            return moved.isoformat()
+        first, last = self.period
+        if not first <= true <= last:
+            raise DataError(
+                f"{table.source}, column {name!r}: {true} is outside shift.period, {first} to {last}; declare the "
+                "whole period of the records, or leave such rows out"
+            )
+        most = timedelta(days=self.days)
+        return moved.isoformat() if first + most <= moved <= last - most else None
 
     @staticmethod
     def _typed(cells: pl.Series, moved: pl.Series) -> pl.Series:

@@ -52,7 +52,7 @@ COLUMN_PLAN = Record(
         "within": Row((NUMBER, NUMBER)),
         "format": OneOf(ORDERS),
         "pivot": Whole(low=1),
-        "shift": Record(needed={"days": Whole(low=1)}),
+        "shift": Record(needed={"days": Whole(low=1)}, optional={"period": Row((NAME, NAME)), "weeks": Flag()}),
     },
 )
 _ABOUT: Mapping[str, Form] = MappingProxyType(

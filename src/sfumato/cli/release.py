@@ -53,6 +53,7 @@ def released(
     from sfumato.bundle.signatures import Signer
     from sfumato.workflow.bundling import refuse_output
     from sfumato.workflow.kinds import kind_of
+    from sfumato.workflow.kinds.kind import warned
     from sfumato.workflow.walk import release as make
 
     signer = None if sign is None else Signer.load(sign)
@@ -63,9 +64,12 @@ def released(
         refuse_page(page, force=force)
     with watched(quiet=as_json) as work:
         made = make(loaded, work=work)
+        for line in warned(made.warnings):  # before anything is written
+            typer.echo(line, err=True)
         checked = made.write(output, force=force, inside=page, signer=signer, work=work)
     if as_json:
-        say_json({**summary(made, checked, output), "inside_report": None if page is None else str(page)})
+        more = {"inside_report": None if page is None else str(page), "warnings": made.warnings}
+        say_json({**summary(made, checked, output), **more})
     else:
         show(made, output, page)
 

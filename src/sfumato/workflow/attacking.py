@@ -20,6 +20,7 @@ from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
+from sfumato.attacks.method.shifted_dates import ShiftedDates
 from sfumato.bundle.stated_form import FAULTS, stated_form
 from sfumato.data.table import Table
 from sfumato.ground.chance import Chance
@@ -56,6 +57,8 @@ def attacked(
         chosen |= chosen_attacks((Households.name,))
     if any(one.far is not None for one in subject.promises):
         chosen |= chosen_attacks((Divergence.name,))
+    if subject.shifts is not None:
+        chosen |= chosen_attacks((ShiftedDates.name,))
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         made = part.make(asked.trials)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.frame.moved_dates import WEEK, Shifts, measured
 from sfumato.bundle.date_shift import DateShift
 from sfumato.bundle.pseudonyms import read_key
 from sfumato.data.date_forms import DateForm, read_days
@@ -14,7 +19,7 @@ from sfumato.describe.roles import Role
 from sfumato.ground.errors import PlanError, listed
 from sfumato.report.base.figures import count
 from sfumato.report.base.language import said
-from sfumato.workflow.plan.date_plan import form_of, stated_forms
+from sfumato.workflow.plan.date_plan import form_of, period_of, stated_forms
 from sfumato.workflow.plan.plan import Plan
 
 
@@ -58,19 +63,80 @@ def _shifted(table: Table, plan: Plan) -> Table:
     here = {name: said for name, said in shifts.items() if name in table.names}
     if not here:
         return table
-    name, said = next(iter(here.items()))
-    by = str(said.get("by") or plan.input.unit)
-    table.require(by, where=f"columns.{name}.shift.by")
-    key = read_key(plan.folder / said["key_file"], where=f"columns.{name}.shift.key_file")
-    shift = DateShift(key=key, days=said["days"], by=by)
+    name = next(iter(here))
+    shift = planned_shift(plan, name)
+    table.require(shift.by, where=f"columns.{name}.shift.by")
     return replace(table, frame=table.frame.with_columns([shift.moved(table, name) for name in here]))
+
+
+def planned_shift(plan: Plan, name: str) -> DateShift:
+    """The shift of a column, with the key that the plan names."""
+    said: Mapping[str, Any] = plan.columns[name].shift or {}
+    key = read_key(plan.folder / said["key_file"], where=f"columns.{name}.shift.key_file")
+    return DateShift(
+        key=key,
+        days=said["days"],
+        by=str(said.get("by") or plan.input.unit),
+        period=period_of(said, f"columns.{name}.shift"),
+        weeks=bool(said.get("weeks")),
+    )
+
+
+def shifts_of(plan: Plan, texts: Callable[[tuple[str, ...]], pl.DataFrame], missing: Sequence[str]) -> Shifts | None:
+    """Moved dates beside what an attacker may know of the true ones; None where no column has a shift.
+
+    The period is the declared one, or that of the true dates, which the key gives back; weekdays on which no true date
+    falls are known as well. So this is the steward's to know.
+    """
+    names = tuple(name for name, column in plan.columns.items() if column.shift is not None)
+    if not names:
+        return None
+    shift = planned_shift(plan, names[0])
+    rows = texts(tuple(dict.fromkeys((shift.by, *names))))
+    long = pl.concat(
+        [rows.select(who=pl.col(shift.by).cast(pl.String), day=pl.col(name).cast(pl.String)) for name in names]
+    )
+    long = long.filter(pl.col("who").is_not_null(), pl.col("day").is_not_null(), ~pl.col("day").is_in([*missing, ""]))
+    people = long["who"].unique().sort().to_list()
+    if not people:
+        return None
+    number = {who: place for place, who in enumerate(people)}
+    person = np.array([number[who] for who in long["who"]], np.int64)
+    day = np.array([date.fromisoformat(text[:10]).toordinal() for text in long["day"]], np.int64)
+    true = day - np.array([shift.offset(who) for who in people], np.int64)[person]
+    first, last = (int(true.min()), int(true.max()))
+    if shift.period is not None:
+        first, last = (end.toordinal() for end in shift.period)
+    weekdays = np.isin(np.arange(WEEK), (true - 1) % WEEK)
+    return Shifts(
+        people=len(people), person=person, day=day, days=shift.days, weeks=shift.weeks, first=first, last=last,
+        weekdays=weekdays,
+    )  # fmt: skip
+
+
+def shift_warnings(shifts: Shifts | None) -> list[str]:
+    """What the steward must know before moved dates are published, where fewer shifts remain than there are."""
+    if shifts is None:
+        return []
+    found = measured(shifts)
+    if found["fewest_shifts"] >= found["shifts"]:
+        return []
+    return [
+        f"moved dates: an attacker who knows the period of the records and the weekdays of visits is left with "
+        f"{found['median_shifts']:,.0f} of {found['shifts']:,.0f} possible shifts for the median person, and with "
+        f"{found['fewest_shifts']:,.0f} for the worst; {found['surely_moved_back']:.1%} of people have one shift left. "
+        "Declare shift.period and weeks = true, so that neither rules out a shift"
+    ]
 
 
 def moved_by(planned: Mapping[str, Any]) -> str | None:
     """What a report says about a column whose dates were moved; None for every other column."""
     if "shift" not in planned:
         return None
-    return said("moved by up to {days} days, all dates of a person alike", days=count(planned["shift"]["days"]))
+    moved = said("moved by up to {days} days, all dates of a person alike", days=count(planned["shift"]["days"]))
+    if "period" not in planned["shift"]:
+        return moved
+    return f"{moved}; {said('days near the ends of the period are left out')}"
 
 
 def moved_marks(manifest: Mapping[str, Any]) -> list[str]:

@@ -74,6 +74,11 @@ class Release:
         return [*seeded, *([CUT_SHORT] if self.effort.get("stopped") == BY_TIME else [])]
 
     @property
+    def warnings(self) -> list[str]:
+        """What the steward must know before the release is written; it may depend on values that the release hides."""
+        return []
+
+    @property
     def effort(self) -> Mapping[str, int | float | str]:
         """What the search did, where it tells."""
         return {}

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.attacks.frame.moved_dates import Shifts
 from sfumato.attacks.frame.promises import READERS, Promise, Reader, promises
 from sfumato.data.table import places
 from sfumato.ground.brief import Brief
@@ -103,6 +104,8 @@ class Subject(Brief):
     """The column by which people with several rows were told apart: here each of them is there once."""
     several: Several | None = None
     """All rows of those people, for attacks that count who has a value."""
+    shifts: Shifts | None = None
+    """Dates that a key moved, and what is known about the true ones."""
     exempt: bool = False
     """Whether some classes need not meet the claims by themselves: rows of nothing but ``*``, or unknown values that
     are read as wildcards."""
@@ -193,7 +196,8 @@ class Subject(Brief):
             name: Coverage(labels=("*",), values=old.values, covers=np.ones((1, len(old.values)), np.bool_))
             for name, old in self.coverage.items()
         }
-        return replace(self, release=self.release.with_columns(**stars), coverage=coverage, beside=())
+        shifts = None if self.shifts is None else self.shifts.without_dates()
+        return replace(self, release=self.release.with_columns(**stars), coverage=coverage, beside=(), shifts=shifts)
 
 
 def alike(rows: Codes | Ints) -> tuple[Ints, Ints]:

@@ -146,6 +146,7 @@ ATTACKS = (
     AttackPart(name="skewness", make=attack("sfumato.attacks.disclosure.similarity:Skewness")),
     AttackPart(name="similarity", make=attack("sfumato.attacks.disclosure.similarity:Similarity"), quick=True),
     AttackPart(name="proximity", make=attack("sfumato.attacks.disclosure.proximity:Proximity"), quick=True),
+    AttackPart(name="date-shift", make=attack("sfumato.attacks.method.shifted_dates:ShiftedDates")),
     AttackPart(name="divergence", make=attack("sfumato.attacks.disclosure.proximity:Divergence")),
     AttackPart(name="inference", make=attack("sfumato.attacks.disclosure.inference:Inference"), by_distance=True),
     AttackPart(

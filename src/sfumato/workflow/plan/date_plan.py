@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from sfumato.bundle.date_shift import MOST_DAYS
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _SHIFTED = (Role.KEEP, Role.SENSITIVE, Role.TARGET)
 """The roles of columns whose days are published."""
+_WEEK = 7
 
 
 def date_keys(keys: Keys) -> dict[str, Any]:
@@ -27,7 +29,7 @@ def date_keys(keys: Keys) -> dict[str, Any]:
         found["pivot"] = keys.whole("pivot")
     if "shift" in keys.table:
         inner = Keys.of(keys.table["shift"], keys.at("shift"))
-        inner.only("key_file", "days", "by")
+        inner.only("key_file", "days", "by", "period", "weeks")
         inner.required_text("key_file")
         found["shift"] = inner.table
     return found
@@ -65,6 +67,33 @@ def _check_shift(column: ColumnPlan, at: str) -> None:
         raise PlanError(f"{at}.days must be a whole number from 1 to {MOST_DAYS:,} such as 365, not {days!r}")
     if "by" in said and not isinstance(said["by"], str):
         raise PlanError(f"{at}.by must be the name of a column, not {said['by']!r}")
+    if not isinstance(said.get("weeks", False), bool):
+        raise PlanError(f"{at}.weeks must be true or false, not {said['weeks']!r}")
+    if said.get("weeks") and days < _WEEK:
+        raise PlanError(f"{at}.days must be at least {_WEEK} where dates move by whole weeks, not {days}")
+    ends = period_of(said, at)
+    if ends is not None and (ends[1] - ends[0]).days < 2 * days:
+        raise PlanError(
+            f"{at}.period: from {ends[0]} to {ends[1]} are {(ends[1] - ends[0]).days:,} days; no date would be left of "
+            f"a period that is not longer than 2 * days = {2 * days:,}. Declare the whole period, or fewer days"
+        )
+
+
+def period_of(said: Mapping[str, Any], at: str) -> tuple[date, date] | None:
+    """The first and last day of the records, where a shift declares them."""
+    ends = said.get("period")
+    if ends is None:
+        return None
+    try:
+        first, last = (date.fromisoformat(str(end)) for end in ends)
+    except (TypeError, ValueError):
+        raise PlanError(
+            f'{at}.period must be the first and last day of the records, such as ["2015-01-01", "2019-12-31"], not '
+            f"{ends!r}"
+        ) from None
+    if first >= last:
+        raise PlanError(f"{at}.period must begin before it ends, not from {first} to {last}")
+    return first, last
 
 
 def check_shifts(columns: Mapping[str, ColumnPlan], unit: str | None) -> None:
@@ -79,7 +108,7 @@ def check_shifts(columns: Mapping[str, ColumnPlan], unit: str | None) -> None:
         if dict(said) != dict(shifts[first]):
             raise PlanError(
                 f"columns.{name}.shift differs from columns.{first}.shift; all dates of a person move by the same "
-                "number of days, so write the same key_file, days and by for both"
+                "number of days, so write the same shift for both"
             )
 
 
@@ -103,7 +132,13 @@ def public_dates(column: ColumnPlan) -> dict[str, Any]:
     """As the manifest shows it: the key and its file stay with the steward."""
     shown: dict[str, Any] = {} if column.format is None else {"format": column.format}
     shown |= {} if column.pivot is None else {"pivot": column.pivot}
-    return shown | ({} if column.shift is None else {"shift": {"days": column.shift["days"]}})
+    if column.shift is None:
+        return shown
+    ends = period_of(column.shift, "shift")
+    more = {} if ends is None else {"period": [end.isoformat() for end in ends]}
+    return shown | {
+        "shift": {"days": column.shift["days"], **more, **({"weeks": True} if column.shift.get("weeks") else {})}
+    }
 
 
 def refuse_dates(columns: Mapping[str, ColumnPlan], what: str) -> None:

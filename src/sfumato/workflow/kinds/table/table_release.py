@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.attacks.frame.moved_dates import Shifts
 from sfumato.bundle.published import Published
 from sfumato.bundle.recoding import Recoding
 from sfumato.data.frames import from_frame
@@ -119,6 +120,22 @@ class TableRelease(Release):
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
         return [*super().marks, *(one.told for one in self.near_unique)]
+
+    @cached_property
+    def shifts(self) -> Shifts | None:
+        """Moved dates of people in the release, and what an attacker may know of the true ones."""
+        from sfumato.workflow.dating import shifts_of
+        from sfumato.workflow.kinds.table.table_subject import kept
+
+        source = self.prepared.source
+        return shifts_of(self.plan, lambda names: source.texts(names, kept(self)), source.missing)
+
+    @property
+    def warnings(self) -> list[str]:
+        """How far moved dates can be moved back, where that is easier than by guessing."""
+        from sfumato.workflow.dating import shift_warnings
+
+        return shift_warnings(self.shifts)
 
     @property
     def effort(self) -> Mapping[str, int | float | str]:

@@ -22,6 +22,7 @@ from sfumato.ground.errors import DataError, PlanError, listed, unknown_column
 from sfumato.group.cell_source import CellMapping
 from sfumato.verification.released_file import read_released
 from sfumato.workflow.catalog.lookup import catalog
+from sfumato.workflow.dating import shifts_of
 from sfumato.workflow.kinds.table.one_each import with_all_rows
 from sfumato.workflow.kinds.table.sampled_groups import SampledGroups
 from sfumato.workflow.plan.builders import builder
@@ -77,7 +78,7 @@ def release_subject(made: TableRelease, *, control: Table | None = None, drawn: 
         },
     )
     means = frozenset(n for n, form in zip(names, forms, strict=False) if form == "means")
-    return replace(found, means=means, together=together, unit=unit)
+    return replace(found, means=means, together=together, unit=unit, shifts=made.shifts)
 
 
 def kept(made: TableRelease) -> CellMapping | None:
@@ -108,9 +109,10 @@ def bundle_subject(
     rows, released = _once(rows, published.unit, Chance(seed=0))
     known = domains, {name: every[name] for name in shown if name in every}
     several = None if published.unit is None else (released, everyone)
-    return stated_subject(
+    found = stated_subject(
         rows, manifest, known, people=people, several=several, groups=groups, control=control, plan=plan
     )
+    return found if plan is None else replace(found, shifts=shifts_of(plan, original.frame.select, original.missing))
 
 
 def stated_subject(
