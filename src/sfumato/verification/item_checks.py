@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -128,8 +129,36 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
     yield Check(what="claims are what the plan asks for", holds=asked == plain(mine), detail=f"{len(mine)} claims")
     yield from _counts(manifest, records, columns, table)
     yield from attacks_fit(manifest)
+    yield from _attacked(manifest, records, sensitive)
 
 
+def _attacked(manifest: Mapping[str, Any], records: Transactions, sensitive: Sequence[str]) -> Iterable[Check]:
+    """Attackers who know one item to four, and as many as the claims allow, but no more than a released record has."""
+    asked = manifest["plan"]["attack"]
+    if not asked["run"] or (asked["attacks"] and not {"all", SPARSE} & {*asked["attacks"]}):
+        return
+    longest = max(int(np.diff(records.starts).max(initial=0)), 1)
+    promised = {int(claim["parameters"].get(key, 0)) for claim in manifest["claims"] for key in ("l", "m")}
+    sizes = {n for n in {1, 2, 3, 4} | {n for n in promised if 0 < n <= MAX_KNOWN} if n <= longest}
+    titles = {*(str(attack["attack"]) for attack in manifest["attacks"]), *manifest["attacks_not_made"]}
+    due = {f"{SPARSE}, {n} known" for n in sizes}
+    due |= {
+        f"{SPARSE}, {n} known, {c}"
+        for n in sizes
+        for c in sensitive
+        if f"{SPARSE}, {n} known" not in manifest["attacks_not_made"]
+    }
+    beyond = {title for title in titles if (size := _KNOWN.match(title)) and int(size[1]) not in sizes}
+    detail = f"not reported, or of items that no record has: {sorted((due - titles) | beyond)[:3]}"
+    fits = due <= titles and not beyond
+    yield Check(what="attackers who know items", holds=fits, detail=f"{len(sizes)} of them" if fits else detail)
+
+
+SPARSE = "sparse"
+"""The attack that looks for a record by known items."""
+MAX_KNOWN = 20
+"""A promise about more known items than this is not tried."""
+_KNOWN = re.compile(rf"{SPARSE}, (\d+) known")
 LOCAL = "items may be left out of single records: supports of sets and sequences are not those of the original"
 SPLIT = "a record is one window of somebody's path, and one person can have several: the requirement counts records"
 RECODED = (
