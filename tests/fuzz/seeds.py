@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -131,13 +133,30 @@ def typed(frame: pl.DataFrame, kind: str) -> bytes:
 
 
 @cache
+def sqlite_file() -> bytes:
+    """The table in a SQLite file."""
+    with closing(sqlite3.connect(":memory:")) as link:
+        link.execute(f"CREATE TABLE t ({', '.join(TABLE.columns)})")
+        link.executemany(f"INSERT INTO t VALUES ({', '.join('?' * TABLE.width)})", TABLE.rows())
+        link.commit()
+        return link.serialize()
+
+
+_WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta", ".xpt": "write_xport"}
+SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
+"""How a file of SAS begins; no program but SAS writes the rest."""
+
+
+@cache
 def foreign(name: str) -> bytes:
     """The table as a file of another program, by its extension."""
+    if name.endswith(".sas7bdat"):
+        return SAS + bytes(range(256)) * 16
     if name.endswith(".jsonl"):
         return TABLE.write_ndjson().encode()
-    if name.endswith(".sav"):
+    if (extension := Path(name).suffix) in _WRITERS:
         with TemporaryDirectory() as folder:
-            pyreadstat.write_sav(TABLE.to_pandas(), Path(folder) / name)
+            getattr(pyreadstat, _WRITERS[extension])(TABLE.to_pandas(), Path(folder) / name)
             return (Path(folder) / name).read_bytes()
     lines = [list(row) for row in TABLE.rows()]
     if name.endswith(".ods"):

@@ -31,7 +31,7 @@ from sfumato.mine.tree_json import read_tree, tree_of, write_tree
 from sfumato.mine.tree_pruning import anonymized
 from sfumato.mine.tree_routes import predicted
 from tests.data.made_workbooks import zipped
-from tests.fuzz import commands, seeds
+from tests.fuzz import commands, every_command, seeds
 from tests.fuzz.mutators import changed_bytes, changed_lines, changed_tree
 from tests.fuzz.odd_files import changed_ledger, odd_frame
 from tests.fuzz.toml_text import toml_text
@@ -129,7 +129,7 @@ def _run_typed(folder: Path) -> None:
 
 
 def _foreign(draw: Random, stock: Stock) -> Files:
-    name = draw.choice(("t.xlsx", "t.ods", "t.jsonl", "t.sav"))
+    name = draw.choice(("t.xlsx", "t.ods", "t.jsonl", "t.sav", "t.dta", "t.xpt", "t.sas7bdat"))
     data = seeds.foreign(name)
     if name in ("t.xlsx", "t.ods") and draw.random() < 0.8:
         with zipfile.ZipFile(io.BytesIO(data)) as folder:
@@ -286,6 +286,7 @@ TARGETS: dict[str, Target] = {
     "model": Target(6, _model, _run_model),
     "point": Target(2, _point, _run_point),
     "command": Target(1, _bundle, commands.run_bundle),
+    "every": Target(3, lambda draw, stock: every_command.make(draw), every_command.run),
 }
 
 

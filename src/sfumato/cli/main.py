@@ -167,6 +167,7 @@ def main() -> None:
 
 
 def _refuse(message: str, code: int) -> NoReturn:
+    message = " ".join(message.splitlines())  # what a library says may have several lines
     if code == EXIT_INTERRUPTED:
         ending()
     if "--json" in sys.argv:

@@ -15,10 +15,10 @@ from sfumato.data.table import Table
 from sfumato.ground.errors import DataError, PlanError
 from sfumato.workflow.engine_input import frame_source, is_relation, is_spark, planned_source
 from sfumato.workflow.large_input import too_large
-from sfumato.workflow.loading import read_file, without_nan
+from sfumato.workflow.loading import load_table, read_file, without_nan
 from sfumato.workflow.plan.plan import Plan
 from sfumato.workflow.plan.plan_table import Keys
-from sfumato.workflow.plan.sections import InputPlan
+from sfumato.workflow.plan.sections import SQLITE, InputPlan
 from sfumato.workflow.profile.heading import found_reading
 from sfumato.workflow.profile.profiled_source import ProfiledEngine, ProfiledSource, ProfiledTable
 
@@ -36,13 +36,16 @@ def profiled(data: object, *, missing: tuple[str, ...], reading: Mapping[str, An
         return ProfiledTable(table=without_nan(from_frame(data, missing=missing)))
     if data is None and "engine" not in reading:
         raise PlanError("there is nothing to look at: name a file, or --engine with --table or --query")
-    seen = {} if data is None or not Path(data).is_file() else found_reading(Path(data), reading)
+    stored = str(data).lower().endswith(SQLITE)
+    seen = {} if data is None or stored or not Path(data).is_file() else found_reading(Path(data), reading)
     where = {} if data is None else {"path": str(data)}
     said = InputPlan.of(Keys.of({**where, "missing": list(missing), **seen, **reading}, "input"))
     plan = Plan(columns={}, privacy={}, input=said)
     why = "" if plan.input.engine is not None else too_large(plan)
     if why is not None:
         return ProfiledEngine(inner=replace(planned_source(plan), note=why), reading=seen)
+    if stored:
+        return ProfiledTable(table=load_table(plan, None, str(data)), reading=seen)
     return ProfiledTable(table=without_nan(_read(str(data), missing, {**seen, **reading})), reading=seen)
 
 
