@@ -28,6 +28,7 @@ SHORT = (
     "histograms",
     "collect_speed",
     "condensing",
+    "membership",
     "studio",
 )
 LONG = (

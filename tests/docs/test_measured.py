@@ -18,7 +18,7 @@ MARKED = {
     "docs/theory/joint-releases.md": 2,
     "docs/theory/comparison.md": 3,
     "docs/guide/stream.md": 2,
-    "docs/theory/condensation.md": 4,
+    "docs/theory/condensation.md": 5,
     "docs/theory/streams.md": 2,
     "docs/theory/pseudo-data.md": 4,
     "docs/theory/publishing-patterns.md": 3,

@@ -64,7 +64,7 @@ def test_numbers_are_drawn_and_words_are_dealt(bundle: Path):
 def test_every_release_is_put_through_the_attacks_on_synthetic_rows(bundle: Path):
     content = manifest_of(bundle)
     made = {one["attack"]: one for one in content["attacks"]}
-    assert set(made) == {"singling-out", "linkability", "membership"}
+    assert set(made) == {"singling-out", "linkability", "membership", "nearest-neighbour"}
     assert "the other half" in made["membership"]["note"]
     assert made["membership"]["target"]["rate"] < 0.75
     found = audit(bundle, people(), seed=1, trials=100)
@@ -234,7 +234,7 @@ def test_a_steward_hears_when_groups_are_too_small_for_their_columns():
     columns = {name: {"role": "quasi"} for name in ("age", "fnlwgt", "hours-per-week", "capital-gain")}
     asked = plan(columns=columns, privacy={"indistinguishable_groups": 3}, attack={"run": False})
     sf.release(asked, people(), work=Work(notice=notes.append))
-    assert "the flat that the 3 records span" in notes[0]
+    assert any("the flat that the 3 records span" in note for note in notes)
 
 
 def test_a_release_that_gives_away_too_much_is_not_made():

@@ -45,6 +45,13 @@ STREAMED = (
     "several groups; the claim is about records"
 )
 """The warning of every batch of a stream."""
+FEW = 10
+"""Groups of fewer records are small: docs/theory/condensation.md has the AUC of the nearest row for several k."""
+SMALL = (
+    "groups of {n} records are small: an attacker who knows a record can often tell by the nearest released row "
+    "whether it was in the table; groups of 10 or more hide that better"
+)
+"""The warning of a release from small groups."""
 SIGMAS = 8.0
 """Means and products differ where they are more standard deviations apart than this: of a thousand million honest
 releases fewer than one does, by the normal law."""
@@ -55,6 +62,11 @@ _OPTIONS = {"groups": "mdav", "output": "rows", "variance": 1.0, "copies": 1, "p
 def warning(output: str) -> str:
     """What every reader must know about a release."""
     return UNCERTAIN if output == "distributions" else SYNTHETIC
+
+
+def small_groups(k: int) -> list[str]:
+    """The warning of a release from groups that are too small to hide who was in the table."""
+    return [SMALL.format(n=k)] if k < FEW else []
 
 
 def groups_claim(k: int, sizes: Iterable[tuple[int, int]]) -> Claim:
@@ -89,7 +101,13 @@ def condensed_checks(
     roles = {name: role for name, role in published.schema.roles.items() if name in dealt}
     rare = list(near_unique_remarks(manifest, table, roles))
     yield from rare
-    due = [warning(stated["output"]), *([STREAMED] if "stream" in manifest else []), *(one.detail for one in rare)]
+    small = [mark for mark in small_groups(int(manifest["plan"]["privacy"].get(KEY, FEW))) if mark in manifest["marks"]]
+    due = [
+        warning(stated["output"]),
+        *small,
+        *([STREAMED] if "stream" in manifest else []),
+        *(one.detail for one in rare),
+    ]
     yield marks_fit(manifest, due, Check)
     if "stream" in manifest:
         yield from _batch(manifest)

@@ -18,6 +18,7 @@ from sfumato.attacks.frame.subject import Subject
 from sfumato.attacks.frame.trials import Limit
 from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
 from sfumato.attacks.identity.households import Households
+from sfumato.attacks.membership.nearest_neighbour import NearestNeighbour
 from sfumato.attacks.method.definetti import DeFinetti
 from sfumato.attacks.method.foreground import Foreground
 from sfumato.attacks.method.shifted_dates import ShiftedDates
@@ -55,6 +56,8 @@ def attacked(
     chosen = chosen_attacks(asked.attacks, kind)
     if subject.together is not None:
         chosen |= chosen_attacks((Households.name,))
+    if subject.synthetic and not asked.attacks:
+        chosen |= chosen_attacks((NearestNeighbour.name,), kind)
     if any(one.far is not None for one in subject.promises):
         chosen |= chosen_attacks((Divergence.name,))
     if subject.shifts is not None:

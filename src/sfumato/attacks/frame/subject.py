@@ -98,6 +98,8 @@ class Subject(Brief):
     """The columns that show means of groups: numbers that cover nobody, so that no class can be read."""
     drawn: frozenset[str] = frozenset()
     """The columns of synthetic numbers: they cover nobody, and are compared by how far they are."""
+    synthetic: bool = False
+    """Whether the released rows were drawn, so that none of them is a person's own."""
     readers: Mapping[str, Reader] = field(default_factory=lambda: READERS)
     """How claims are read, by model."""
     unit: str | None = None

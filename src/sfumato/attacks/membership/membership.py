@@ -75,8 +75,8 @@ class Membership:
         rows: Ints = kept[:, draw.permutation(kept.shape[1])[: self.rows]].astype(np.int64)
         near, far = (_nearest(columns, rows, people) for people in (inside, outside))
         half = each // 2
-        threshold, below = _threshold(near[:half], far[:half])
-        said_in = [(part <= threshold) == below for part in (near[half:], far[half:])]
+        cut, below = threshold(near[:half], far[:half])
+        said_in = [(part <= cut) == below for part in (near[half:], far[half:])]
         hits = int(said_in[0].sum() + (~said_in[1]).sum())
         tested = len(said_in[0]) + len(said_in[1])
         return Finding(
@@ -187,7 +187,7 @@ def _added(total: NDArray[np.float32], apart: list[NDArray[np.float32]], kept: I
     return total
 
 
-def _threshold(near: Reals, far: Reals) -> tuple[float, bool]:
+def threshold(near: Reals, far: Reals) -> tuple[float, bool]:
     """The threshold that tells members from others best, and whether members lie below it."""
     cuts = np.unique(np.concatenate([near, far, [-1.0]]))
     inside = np.searchsorted(np.sort(near), cuts, side="right") / max(len(near), 1)

@@ -156,6 +156,12 @@ ATTACKS = (
         also=("condensed",),
     ),
     AttackPart(
+        name="nearest-neighbour",
+        make=attack("sfumato.attacks.membership.nearest_neighbour:NearestNeighbour"),
+        by_distance=True,
+        also=("condensed",),
+    ),
+    AttackPart(
         name="protected-values", make=attack("sfumato.attacks.disclosure.protected_values:ProtectedValues"), quick=True
     ),
     AttackPart(

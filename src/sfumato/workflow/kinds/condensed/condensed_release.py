@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.bundle.published import Published
 from sfumato.group.near_unique import NearUnique, asked_size, near_unique_columns
 from sfumato.publish.condensation.condense import Condense, Condensed
-from sfumato.verification.condensed_checks import warning
+from sfumato.verification.condensed_checks import small_groups, warning
 from sfumato.workflow.kinds.condensed.condensed_plan import algorithm_of
 from sfumato.workflow.kinds.condensed.condensed_table import SPREAD, CondensePrepared
 from sfumato.workflow.released import Release
@@ -72,7 +72,8 @@ class DrawnRelease(Release, ABC):
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, what the claim is not about."""
-        return [warning(self.condense.output), *super().marks, *(one.told for one in self.near_unique)]
+        small = small_groups(self.condense.k)
+        return [warning(self.condense.output), *small, *super().marks, *(one.told for one in self.near_unique)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

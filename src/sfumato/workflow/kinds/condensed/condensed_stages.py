@@ -16,7 +16,7 @@ from sfumato.ground.errors import BundleError, ClaimRefuted
 from sfumato.ground.work import Work
 from sfumato.utility.covariances import compatibility
 from sfumato.verification.checks import Check, same
-from sfumato.verification.condensed_checks import groups_claim
+from sfumato.verification.condensed_checks import FEW, groups_claim
 from sfumato.verification.verifying import tables_of
 from sfumato.workflow.kinds.condensed import CONDENSE
 from sfumato.workflow.kinds.condensed.condensed_beside import beside_original, shown_numbers
@@ -41,6 +41,12 @@ def prepare(asked: Asked, table: Table) -> CondensePrepared:
 def notes(prepared: CondensePrepared) -> Iterable[str]:
     """What a steward should know about the groups before they are made."""
     k, many = prepared.k, len(prepared.condensed)
+    if k < FEW:
+        yield (
+            f"groups of {k} records are small: on a real table of 13 columns, the nearest released row told members "
+            "from others with an AUC of 0.80 at k = 3, 0.71 at k = 5 and 0.59 at k = 10 (0.5 is guessing); ask for "
+            f"indistinguishable_groups = {FEW} or more, and see the attack nearest-neighbour in the report"
+        )
     if k <= many:
         yield (
             f"groups of {k} records in {many} columns of numbers: their covariance leaves directions without spread, "

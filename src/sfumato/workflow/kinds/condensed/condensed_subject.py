@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.membership.membership import Membership
+from sfumato.attacks.membership.nearest_neighbour import NearestNeighbour
 from sfumato.bundle.condensed_names import EPOCH
 from sfumato.bundle.published import Published
 from sfumato.data.table import Table
@@ -29,6 +29,7 @@ from sfumato.workflow.loading import load_table
 from sfumato.workflow.plan.plan import Plan
 
 _HALF = "made on a condensation of a random half of {what}; the other half are the people who are not in it"
+_BY_HALVES = (Membership.name, NearestNeighbour.name)
 _MOST = 200_000
 """Of larger tables so many rows are condensed for it, in parts of records that lie together."""
 _PART = 4000
@@ -47,26 +48,28 @@ def attack(made: CondensedRelease, work: Work) -> Audit:
     control = None if asked.control is None else load_table(made.plan, None, asked.control)
     subject = _release_subject(made, made.prepared, made.rows, control)
     found = attacked(subject, asked, work, chance, kind="condensed")
-    name = Membership.name
-    if control is None and name in found.skipped and not found.skipped[name].startswith("the time"):
-        found = _halved(made, found, chance)
+    waiting = [name for name in _BY_HALVES if not found.skipped.get(name, "the time").startswith("the time")]
+    if control is None and waiting:
+        found = _halved(made, found, waiting, chance)
     found.refuse(asked.max_risk, asked.accept)
     return found
 
 
-def _halved(made: CondensedRelease, found: Audit, chance: Chance) -> Audit:
+def _halved(made: CondensedRelease, found: Audit, names: list[str], chance: Chance) -> Audit:
     """Membership, measured on a condensation of one half; of a large table, of one half of some parts of it."""
-    name, refused = Membership.name, ""
+    refused = ""
     for rows, what in _tried(made, chance):
         try:
-            one = _membership(made, rows, chance)
+            shown = _half(made, rows, chance)
         except Infeasible as error:
             refused = f"no control file, and of half {what}: {error}"
             continue
-        skipped = {title: why for title, why in found.skipped.items() if title != name}
-        finding = replace(one, attack=name, note=_HALF.format(what=what))
-        return replace(found, findings=(*found.findings, finding), skipped=skipped)
-    return replace(found, skipped={**found.skipped, name: refused})
+        parts, trials = chosen_attacks(names, "condensed"), made.plan.attack.trials
+        runs = [(name, part.make(trials).run(shown, chance, None)) for name, part in parts.items()]
+        findings = [replace(one, attack=name, note=_HALF.format(what=what)) for name, one in runs]
+        skipped = {title: why for title, why in found.skipped.items() if title not in names}
+        return replace(found, findings=(*found.findings, *findings), skipped=skipped)
+    return replace(found, skipped={**found.skipped, **dict.fromkeys(names, refused)})
 
 
 def _tried(made: CondensedRelease, chance: Chance) -> Iterator[tuple[Ids, str]]:
@@ -86,7 +89,8 @@ def _tried(made: CondensedRelease, chance: Chance) -> Iterator[tuple[Ids, str]]:
     yield chance.generator().permutation(rows), "the table"
 
 
-def _membership(made: CondensedRelease, order: Ids, chance: Chance) -> Finding:
+def _half(made: CondensedRelease, order: Ids, chance: Chance) -> Subject:
+    """A condensation of the first half of some rows, with the second half as people who are not in it."""
     middle = len(order) // 2
     inside, outside = (made.prepared.some(np.sort(part)) for part in (order[:middle], order[middle:]))
     work = Work()
@@ -97,10 +101,7 @@ def _membership(made: CondensedRelease, order: Ids, chance: Chance) -> Finding:
         rows = inside.uncertain(outcome, draw)
     else:
         rows = inside.drawn(made.condense, outcome, draw)
-    shown = _release_subject(made, inside, rows, outside.source.table)
-    attack = chosen_attacks((Membership.name,), "condensed")[Membership.name].make(made.plan.attack.trials)
-    found: Finding = attack.run(shown, chance, None)
-    return found
+    return _release_subject(made, inside, rows, outside.source.table)
 
 
 def _release_subject(
@@ -169,6 +170,7 @@ def _subject(
         algorithm=algorithm,
         numeric=frozenset(kinds),
         drawn=frozenset(kinds),
+        synthetic=True,
     )
 
 

@@ -51,6 +51,7 @@ def private_subject(
         people=pl.DataFrame([column.texts for column in columns.values()]),
         control=None if control is None else pl.DataFrame([control.column(name).texts for name in columns]),
         claims=(),
+        synthetic=True,
         algorithm=str(manifest["recoding"]["algorithm"]),
         numeric=frozenset(name for name in quasi if domains[name]["kind"] == "number"),
     )
