@@ -39,15 +39,20 @@ class SummedNumbers:
 
     def __call__(self, values: Counts) -> Counts:
         """The sum of what every party gives here; all give arrays of the same shape."""
-        if values.size and (values.min() < self._least or values.max() > self._most):
-            raise DataError(
-                f"this party counts more than limits.records of the session allows, {self.conversation.max_records:,}; "
-                "agree on a higher limit"
-            )
+        refuse_own(values, self._most, self.conversation)
         total = self.conversation.run(secure_sum(self.conversation.seat, self._keys, values))
         parties = self.conversation.seat.count
         refuse_outside(total, self._least * parties, self._most * parties)
         return total
+
+
+def refuse_own(values: Counts, most: int, conversation: Conversation) -> None:
+    """Refuse one's own numbers before they are sent, where the others would refuse them."""
+    if values.size and int(values.max()) > most:
+        raise DataError(
+            f"this party counts more than limits.records of the session allows, {conversation.max_records:,}; agree on "
+            "a higher limit"
+        )
 
 
 def refuse_outside(numbers: Counts, least: int, most: int) -> None:
