@@ -16,8 +16,9 @@ import pytest
 from sfumato.collaborate.exchange import Exchange, Talk
 from sfumato.collaborate.joint_protocols import trusted
 from sfumato.collaborate.mining.common_people import told
+from sfumato.collaborate.summed_cuts import SummedNumbers
 from sfumato.collaborate.together import ThreadConversation, in_threads
-from sfumato.ground.errors import SessionError, SfumatoError
+from sfumato.ground.errors import DataError, SessionError, SfumatoError
 from sfumato.workflow.kinds.joint.joint_bundle import written
 from tests.collaborate.simulators import Dealer, dealt
 from tests.collaborate.test_simulated_views import PROTOCOLS, Case
@@ -192,3 +193,29 @@ def test_a_union_that_grows_is_refused() -> None:
     found = outcomes(PROTOCOLS["rules"], 0, change)
     assert any("party 0 announces 1,099,511,627,776 points of a union" in str(one) for one in found)
     assert all(isinstance(one, SessionError) for one in found)
+
+
+def test_own_numbers_above_the_limit_are_refused_before_they_are_sent() -> None:
+    """Whoever has more records than the session declares reads that alone, and nobody else is blamed."""
+
+    def program(own: int) -> Callable[[ThreadConversation], str]:
+        def takes_part(talk: ThreadConversation) -> str:
+            talk.max_records = 100
+            return trusted(talk, lambda: str(SummedNumbers(talk)(np.array([own]))))
+
+        return takes_part
+
+    assert in_threads([program(100)] * 3) == ["[300]"] * 3
+    with pytest.raises(DataError, match=r"limits\.records of the session allows, 100"):
+        in_threads([program(1), program(1), program(101)])
+
+
+def test_a_fault_of_our_own_is_not_blamed_on_others() -> None:
+    """Before anybody has sent anything an error is our own, and is raised as it is."""
+
+    def broken(seat: Any) -> Any:
+        raise ZeroDivisionError
+        yield
+
+    with pytest.raises(ZeroDivisionError):
+        in_threads([lambda talk: trusted(talk, lambda: talk.run(broken(talk.seat)))] * 2)

@@ -23,7 +23,7 @@ it does not have, and would make others reserve memory for it."""
 
 
 class WrongNumbers(SessionError):
-    """Numbers of all parties that cannot be right; in a sum nobody can see whose are wrong."""
+    """Numbers of all parties that cannot be right; a sum does not show whose are wrong."""
 
 
 class Conversation(Protocol):
@@ -62,7 +62,7 @@ def driven(talk: Talk[Result], exchange: Callable[[Exchange], Mapping[int, bytes
         except SfumatoError:
             raise
         except UNUSABLE as error:
-            if last is None:  # nobody has sent anything yet: the fault is our own
+            if last is None:  # no message has come yet: the error is our own
                 raise
             raise SessionError(
                 f"{one_of(last.expect)} sent a message {last.label!r} that cannot be used ({type(error).__name__})"
@@ -77,5 +77,5 @@ def one_of(parties: Iterable[int]) -> str:
     >>> one_of([2]), one_of([0, 2])
     ('party 2', 'one of party 0, party 2')
     """
-    names = [f"party {one}" for one in sorted(parties)]
+    names = [f"party {number}" for number in sorted(parties)]
     return names[0] if len(names) == 1 else f"one of {', '.join(names)}"

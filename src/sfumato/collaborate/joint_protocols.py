@@ -119,4 +119,6 @@ def trusted(conversation: Conversation, work: Callable[[], Value]) -> Value:
     except SfumatoError:
         raise
     except UNUSABLE as error:
+        if not conversation.meter.received:  # no message has come yet: the error is our own
+            raise
         raise SessionError(f"{others} sent numbers that cannot be computed with ({type(error).__name__})") from error

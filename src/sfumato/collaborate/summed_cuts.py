@@ -39,15 +39,20 @@ class SummedNumbers:
 
     def __call__(self, values: Counts) -> Counts:
         """The sum of what every party gives here; all give arrays of the same shape."""
-        if values.size and (values.min() < self._least or values.max() > self._most):
-            raise DataError(
-                f"this party counts more than limits.records of the session allows, {self.conversation.max_records:,}; "
-                "agree on a higher limit"
-            )
+        refuse_own(values, self._most, self.conversation)
         total = self.conversation.run(secure_sum(self.conversation.seat, self._keys, values))
         parties = self.conversation.seat.count
         refuse_outside(total, self._least * parties, self._most * parties)
         return total
+
+
+def refuse_own(values: Counts, most: int, conversation: Conversation) -> None:
+    """Refuse one's own numbers before they are sent, where the others would refuse them."""
+    if values.size and int(values.max()) > most:
+        raise DataError(
+            f"this party counts more than limits.records of the session allows, {conversation.max_records:,}; agree on "
+            "a higher limit"
+        )
 
 
 def refuse_outside(numbers: Counts, least: int, most: int) -> None:
@@ -94,18 +99,18 @@ class SummedCuts:
 
     def total(self) -> Numbers:
         """The figures of all records of all parties."""
-        found = self._sums(np.asarray(self._own.total(), np.int64))
-        self._all = found
+        counts = self._sums(np.asarray(self._own.total(), np.int64))
+        self._all = counts
         if self._known is None:
-            self._known = found[None]
-        return found
+            self._known = counts[None]
+        return counts
 
     def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures."""
         self._refuse_many((groups.count if groups else asked.count) * asked.children)
-        found = self._sums(np.asarray(self._own.histogram(asked, groups), np.int64))
-        self._refuse_wrong(found, asked, groups)
-        return found
+        counts = self._sums(np.asarray(self._own.histogram(asked, groups), np.int64))
+        self._refuse_wrong(counts, asked, groups)
+        return counts
 
     def refine(self, asked: Division) -> Divided:
         """The pairs in which anybody counted anything; every public child is asked about, so that none tells whose."""
@@ -132,12 +137,12 @@ class SummedCuts:
             grown[places[kept]] = counts[kept]
             self._known = grown
 
-    def _refuse_wrong(self, counts: Numbers, asked: Division, groups: Groups | None) -> None:
+    def _refuse_wrong(self, counts: Numbers, division: Division, groups: Groups | None) -> None:
         """Children of a partition have no more records than it has."""
-        known = self._all if asked.parts is None else self._known
+        known = self._all if division.parts is None else self._known
         if known is None:
             return
-        expected = known[None] if asked.parts is None else known[asked.parts]
+        expected = known[None] if division.parts is None else known[division.parts]
         if groups is not None:
             each, expected = expected, np.zeros((groups.count, self._figures), np.int64)
             np.add.at(expected, groups.of, each)

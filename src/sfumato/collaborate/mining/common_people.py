@@ -67,9 +67,9 @@ def whole_numbers(content: Any, shape: tuple[int, ...], least: int, most: int) -
     """
     if not shape:
         if isinstance(content, bool) or not isinstance(content, int) or not least <= content <= most:
-            raise WrongNumbers(f"a number from {least:,} to {most:,} was to be told, not {str(content)[:40]}")
+            raise WrongNumbers(f"a message must have numbers from {least:,} to {most:,}, not {str(content)[:40]}")
         return np.array(content, np.int64)
     if not isinstance(content, list) or len(content) != shape[0]:
-        raise WrongNumbers(f"{shape[0]:,} numbers were to be told, or lists of them")
-    parts = [whole_numbers(one, shape[1:], least, most) for one in content]
+        raise WrongNumbers(f"a message must have {shape[0]:,} numbers, or lists of them")
+    parts = [whole_numbers(part, shape[1:], least, most) for part in content]
     return np.array(parts, np.int64).reshape(shape)

@@ -28,9 +28,9 @@ def joint_counts(sums: SummedNumbers, records: Records) -> list[Whole]:
     own = bayes_counts(records)
     whole = sums(np.concatenate([one.reshape(-1) for one in own]))
     ends = np.cumsum([one.size for one in own])[:-1]
-    found = [part.reshape(one.shape) for part, one in zip(np.split(whole, ends), own, strict=True)]
-    refuse_unequal(found)
-    return found
+    counts = [part.reshape(table.shape) for part, table in zip(np.split(whole, ends), own, strict=True)]
+    refuse_unequal(counts)
+    return counts
 
 
 def refuse_unequal(counts: Sequence[Whole]) -> None:

@@ -48,6 +48,6 @@ class _Bounded(CountedRows):
 
     def total(self) -> Whole:
         """The classes of all records."""
-        found = super().total()
-        refuse_outside(found.sum(keepdims=True), 0, self._limit)
-        return found
+        counts = super().total()
+        refuse_outside(counts.sum(keepdims=True), 0, self._limit)
+        return counts

@@ -57,16 +57,16 @@ def counts_without_class(
     """The other side: what the party with the class told of its own columns, and the counts of these."""
     peer = 1 - conversation.seat.me
     content = conversation.run(common_people.told(peer, None))
-    shapes = [(classes,), *((bayes_width(one), classes) for one in theirs)]
+    shapes = [(classes,), *((bayes_width(column), classes) for column in theirs)]
     if not isinstance(content, list) or len(content) != len(shapes):
-        raise WrongNumbers(f"the counts of {len(theirs)} columns were to be told")
-    told = [common_people.whole_numbers(one, shape, 0, rows) for one, shape in zip(content, shapes, strict=True)]
+        raise WrongNumbers(f"a message must have the counts of {len(theirs)} columns")
+    disclosed = [common_people.whole_numbers(part, shape, 0, rows) for part, shape in zip(content, shapes, strict=True)]
     slots = _slots(rows)
     packed = [_packed(one, column, slots) for one, column in zip(own, columns, strict=True)]
     numbers = np.concatenate([np.empty((0, rows), np.uint64), *packed])
     ready = conversation.run(ready_to_send(conversation.seat, peer))
     shares = conversation.run(products_of_numbers(ready, np.tile(numbers, (classes, 1))))
-    return told, _unpacked(conversation.run(put_together(peer, shares)), own, classes, slots)
+    return disclosed, _unpacked(conversation.run(put_together(peer, shares)), own, classes, slots)
 
 
 def bayes_width(attribute: Attribute) -> int:

@@ -161,10 +161,10 @@ def run_vertical_bayes(conversation: Conversation, asked: VerticalAsked, own: Ve
         counts = vertical_bayes.counts_with_class(conversation, read, theirs)
         order = [*mine, *theirs]
     else:
-        told, found = vertical_bayes.counts_without_class(
+        disclosed, computed = vertical_bayes.counts_without_class(
             conversation, read, mine, theirs, len(asked.classes), table.rows
         )
-        counts = [*told, *found]
+        counts = [*disclosed, *computed]
         order = [*theirs, *mine]
     refuse_unequal(counts)
     document = bayes_document(order, asked.target, asked.classes, counts)

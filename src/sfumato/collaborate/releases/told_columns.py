@@ -51,8 +51,8 @@ def _all_alike(parties: int, columns: int) -> Circuit:
     """Whether all parties have the same digest, for each column."""
     build = CircuitBuilder()
     words = np.moveaxis(build.garbler_input(parties, columns, _DIGEST), 0, 1)
-    found = equal(build, words[:, 1:].reshape(columns, -1), words[:, :-1].reshape(columns, -1))
-    return build.circuit(garbler=found)
+    alike = equal(build, words[:, 1:].reshape(columns, -1), words[:, :-1].reshape(columns, -1))
+    return build.circuit(garbler=alike)
 
 
 def told_values(seat: Seat, holder: int, codes: Codes | None, rows: int, values: int) -> Talk[Codes]:

@@ -15,7 +15,7 @@ from sfumato.collaborate.conversation import Conversation
 from sfumato.collaborate.exchange import Seat, Talk, to_all
 from sfumato.collaborate.primitives.secure_sum import Counts
 from sfumato.collaborate.primitives.transfer_extension import Receiving, Sending, ready_to_receive, ready_to_send
-from sfumato.collaborate.summed_cuts import SummedCuts, SummedSource, refuse_outside
+from sfumato.collaborate.summed_cuts import SummedCuts, SummedSource, refuse_outside, refuse_own
 from sfumato.group.cut_counts import CutSource, Divided, Division, Figure, Groups, Numbers, by_value
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class OpenedNumbers:
 
     def __call__(self, values: Counts) -> Counts:
         """The sum of what both give; both give arrays of the same shape."""
+        refuse_own(values, self._most, self.conversation)
         return self.conversation.run(_opened(self.conversation.seat, values, self._least, self._most))
 
 
