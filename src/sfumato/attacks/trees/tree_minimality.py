@@ -100,7 +100,7 @@ class TreeMinimality:
 def part_beliefs(counts: Whole, sizes: list[int], claims: Claims, dice: np.random.Generator) -> Reals:
     """Parts x classes: how likely each class is for a person of each part, given that some part fails.
 
-    >>> dice = np.random.default_rng(1)
+    >>> dice = Chance(seed=1).generator()
     >>> claims = [{"model": "tree-simple-l-diversity", "parameters": {"l": 2}}]
     >>> part_beliefs(np.array([2, 2]), [1, 3], claims, dice).round(1).tolist()  # a leaf of one record always fails
     [[0.5, 0.5], [0.5, 0.5]]
