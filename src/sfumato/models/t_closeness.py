@@ -117,14 +117,14 @@ class TCloseness:
         tally, counts, measure = self._arranged(*self._compared(classes))
         reference = counts / max(int(counts.sum()), 1)
         overall = np.minimum(counts / _people_of(classes, classes.tally(self.column), counts), 1.0)
-        found = []
+        blocks = []
         for where, block in tally.blocks():
             distances = measure(block / block.sum(axis=1, keepdims=True), reference)
             if classes.per_person:
                 holding = np.minimum(block / classes.sizes[where, None], 1.0)
                 np.maximum(distances, self._of_holders(tally, holding, overall), out=distances)
-            found.append(distances)
-        return np.concatenate(found or [np.zeros(0)])
+            blocks.append(distances)
+        return np.concatenate(blocks or [np.zeros(0)])
 
     def _of_holders(self, tally: Tally, holding: Shares, overall: Shares) -> Shares:
         """The largest distance that the shares of people who have one value, or not, would have by themselves.
