@@ -42,8 +42,10 @@ SAYS = {
     ],
     "release_a_frame": ["2000 rows in", "k-anonymity: at least 5 required", "holds: True"],
     "shifted_dates": [
-        "plain: of 731 shifts 79 remain in the median and 2 in the worst case; 100.0% of dates are published",
-        "both: of 105 shifts 105 remain in the median and 105 in the worst case; 67.3% of dates are published",
+        "plain: of 731 shifts 79 remain in the median and",
+        "2 in the worst case; 100.0% of dates are published",
+        "both: of 105 shifts 105 remain in the median and",
+        "105 in the worst case; 67.3% of dates are published",
     ],
     "stream_of_visits": [
         "acknowledged: 1600, not yet a block: 50",

@@ -62,10 +62,19 @@ class Classes(Brief):
 
     def _counted(self, people: People) -> Classes:
         tallies = {
-            name: replace(people.tally(tally, self.count), whole=None if tally.whole is None else people.overall(tally))
-            for name, tally in self.tallies.items()
+            name: replace(people.tally(tally, self.count), whole=tally.whole) for name, tally in self.tallies.items()
         }
         return replace(self, sizes=people.sizes(self.count), tallies=tallies, people=people, per_person=True)
+
+    def compared(self, column: str) -> Tally:
+        """A histogram that remembers the whole table, in people where these can be counted.
+
+        For groups of some of the classes: what they are compared with must not change with the classes at hand.
+        """
+        tally = self.tally(column)
+        if self.people is None:
+            return replace(tally, whole=tally.overall)
+        return replace(tally, whole=self.people.overall(tally), whole_people=len(np.unique(self.people.persons)))
 
     def weight(self, marked: NDArray[np.bool_] | Ids) -> int:
         """How many people have rows in some classes, marked or numbered; how many rows, where each is a person."""

@@ -41,6 +41,8 @@ class Tally(Brief):
     """Rows per value in the original table, where rows were taken out since."""
     whole: Counts | None = None
     """Rows per value in this table, where the groups overlap and do not add up to it."""
+    whole_people: int | None = None
+    """How many people ``whole`` is about, where people are counted and the groups do not tell."""
 
     @property
     def overall(self) -> Counts:

@@ -125,7 +125,7 @@ def day_text(day: float) -> str:
     """The first whole day from a number on.
 
     >>> day_text(724640.01)
-    '1985-01-02'
+    '1984-12-31'
     """
     return date.fromordinal(min(max(ceil(day), 1), date.max.toordinal())).isoformat()
 

@@ -116,15 +116,15 @@ class TCloseness:
     def _distances(self, classes: Classes) -> Shares:
         tally, counts, measure = self._arranged(*self._compared(classes))
         reference = counts / max(int(counts.sum()), 1)
-        found = []
+        overall = np.minimum(counts / _people_of(classes, classes.tally(self.column), counts), 1.0)
+        blocks = []
         for where, block in tally.blocks():
             distances = measure(block / block.sum(axis=1, keepdims=True), reference)
             if classes.per_person:
                 holding = np.minimum(block / classes.sizes[where, None], 1.0)
-                overall = np.minimum(counts / _people_of(classes, tally, counts), 1.0)
                 np.maximum(distances, self._of_holders(tally, holding, overall), out=distances)
-            found.append(distances)
-        return np.concatenate(found or [np.zeros(0)])
+            blocks.append(distances)
+        return np.concatenate(blocks or [np.zeros(0)])
 
     def _of_holders(self, tally: Tally, holding: Shares, overall: Shares) -> Shares:
         """The largest distance that the shares of people who have one value, or not, would have by themselves.
@@ -214,7 +214,9 @@ def _people_of(classes: Classes, tally: Tally, counts: Counts) -> int:
     Where missing values are tried as known ones, people without a known value are not in it.
     """
     people = int(classes.sizes.sum())
-    if tally.whole is not None and classes.people is not None:
+    if tally.whole_people is not None:
+        people = tally.whole_people
+    elif tally.whole is not None and classes.people is not None:
         people = len(np.unique(classes.people.persons))
     return max(min(people, int(counts.sum())), 1)
 

@@ -71,14 +71,14 @@ def _shifted(table: Table, plan: Plan) -> Table:
 
 def planned_shift(plan: Plan, name: str) -> DateShift:
     """The shift of a column, with the key that the plan names."""
-    said: Mapping[str, Any] = plan.columns[name].shift or {}
-    key = read_key(plan.folder / said["key_file"], where=f"columns.{name}.shift.key_file")
+    settings: Mapping[str, Any] = plan.columns[name].shift or {}
+    key = read_key(plan.folder / settings["key_file"], where=f"columns.{name}.shift.key_file")
     return DateShift(
         key=key,
-        days=said["days"],
-        by=str(said.get("by") or plan.input.unit),
-        period=period_of(said, f"columns.{name}.shift"),
-        weeks=bool(said.get("weeks")),
+        days=settings["days"],
+        by=str(settings.get("by") or plan.input.unit),
+        period=period_of(settings, f"columns.{name}.shift"),
+        weeks=bool(settings.get("weeks")),
     )
 
 
@@ -118,14 +118,14 @@ def shift_warnings(shifts: Shifts | None) -> list[str]:
     """What the steward must know before moved dates are published, where fewer shifts remain than there are."""
     if shifts is None:
         return []
-    found = measured(shifts)
-    if found["fewest_shifts"] >= found["shifts"]:
+    figures = measured(shifts)
+    if figures["fewest_shifts"] >= figures["shifts"]:
         return []
     return [
-        f"moved dates: an attacker who knows the period of the records and the weekdays of visits is left with "
-        f"{found['median_shifts']:,.0f} of {found['shifts']:,.0f} possible shifts for the median person, and with "
-        f"{found['fewest_shifts']:,.0f} for the worst; {found['surely_moved_back']:.1%} of people have one shift left. "
-        "Declare shift.period and weeks = true, so that neither rules out a shift"
+        "moved dates: an attacker who knows the period of the records and the weekdays of visits is left with "
+        f"{figures['median_shifts']:,.0f} of {figures['shifts']:,.0f} possible shifts for the median person, and with "
+        f"{figures['fewest_shifts']:,.0f} for the worst; one shift is left for {figures['surely_moved_back']:.1%} of "
+        "people. Declare shift.period and weeks = true, so that neither rules out a shift"
     ]
 
 

@@ -174,10 +174,14 @@ class Homogeneity:
 def _never_certain(subject: Subject, column: str) -> Limit | None:
     """The share that no value of a class reaches, by claims of l different values, which bound no other share."""
     largest = int(subject.classes[1].max(initial=1))
-    promised = [one for one in about(subject.promises, column, 2, len(subject.quasi)) if one.spare and not one.values]
+    promised = [
+        promise
+        for promise in about(subject.promises, column, 2, len(subject.quasi))
+        if promise.spare and not promise.values
+    ]
     if subject.exempt or not promised:
         return None
-    tightest = max(promised, key=lambda one: one.spare)
+    tightest = max(promised, key=lambda promise: promise.spare)
     return Limit(value=max(1 - tightest.spare / largest, 0.0), why=tightest.why)
 
 

@@ -45,21 +45,21 @@ class Shifts(Brief):
 
         >>> flags = np.array([True] * 5 + [False] * 2)
         >>> day = np.array([735_600])  # a Thursday
-        >>> one = Shifts(people=1, person=np.array([0]), day=day, days=3, weeks=False, first=735_599, last=735_700,
+        >>> shifts = Shifts(people=1, person=np.array([0]), day=day, days=3, weeks=False, first=735_599, last=735_700,
         ...              weekdays=flags)
-        >>> one.possible().tolist()  # 1 back is Wednesday; 1 forward Friday; 2 and 3 forward Saturday and Sunday
+        >>> shifts.possible().tolist()  # 1 back is Wednesday; 1 forward Friday; 2 and 3 forward Saturday and Sunday
         [3]
         """
         low, high = np.full(self.people, -self.days), np.full(self.people, self.days)
         np.maximum.at(low, self.person, self.day - self.last)
         np.minimum.at(high, self.person, self.day - self.first)
-        found = np.zeros(self.people, np.int64)
+        counts = np.zeros(self.people, np.int64)
         for rest in (0,) if self.weeks else range(WEEK):
             fits = np.ones(self.people, np.bool_)
             fits[self.person[~self.weekdays[(self.day - rest - 1) % WEEK]]] = False
             start = low + (rest - low) % WEEK
-            found += np.where(fits, np.maximum((high - start) // WEEK + 1, 0), 0)
-        return found
+            counts += np.where(fits, np.maximum((high - start) // WEEK + 1, 0), 0)
+        return counts
 
     def without_dates(self) -> Shifts:
         """The same people, of whom no date is published."""

@@ -76,7 +76,7 @@ class TreeMinimality:
                         classes.append(np.full(len(part), top))
                         shares.append(np.full(len(part), counts[top] / counts.sum()))
                         believed.append(float(belief[top]))
-        who, bet, share = (np.concatenate(one) if one else np.zeros(0) for one in (people, classes, shares))
+        who, bet, share = (np.concatenate(parts) if parts else np.zeros(0) for parts in (people, classes, shares))
         some = dice.permutation(len(who))[: self.trials]
         missed = 0 if len(who) else min(self.trials, len(subject.truth))
         usual = int(subject.trees[0].overall.argmax())
@@ -100,7 +100,6 @@ class TreeMinimality:
 def part_beliefs(counts: Whole, sizes: list[int], claims: Claims, dice: np.random.Generator) -> Reals:
     """Parts x classes: how likely each class is for a person of each part, given that some part fails.
 
-    >>> from sfumato.ground.chance import Chance
     >>> dice = Chance(seed=1).generator()
     >>> claims = [{"model": "tree-simple-l-diversity", "parameters": {"l": 2}}]
     >>> part_beliefs(np.array([2, 2]), [1, 3], claims, dice).round(1).tolist()  # a leaf of one record always fails
@@ -164,8 +163,8 @@ def _allowed(claims: Claims) -> float:
 
 def _promised(subject: TreeSubject) -> Limit | None:
     """Simple l-diversity says that nobody is given a class more surely; the other claims bound counts alone."""
-    simple = [one for one in subject.claims if one["model"] == "tree-simple-l-diversity"]
+    simple = [claim for claim in subject.claims if claim["model"] == "tree-simple-l-diversity"]
     if not simple:
         return None
-    l = max(float(one["parameters"]["l"]) for one in simple)
+    l = max(float(claim["parameters"]["l"]) for claim in simple)
     return Limit(value=1 / l, why=f"claim tree-simple-l-diversity (l = {l:g})")

@@ -27,7 +27,7 @@ class Groups:
         self.of: Ids = np.full(cells.count, -1, np.int64)
         self.count = 0
         self.left: Ids = np.arange(cells.count, dtype=np.int64)
-        fixed = {name: replace(tally, whole=tally.overall) for name, tally in cells.tallies.items()}
+        fixed = {name: cells.compared(name) for name in cells.tallies}
         self._all: Classes = replace(cells, tallies=fixed, population=None)
         self.pool = self._all
         self.least = asked_k(problem.models)

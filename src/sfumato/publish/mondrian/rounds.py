@@ -91,14 +91,14 @@ def _refused(problem: Problem, models: Sequence[Model], order: Ids, groups: Slic
 def _parts(cells: Classes, models: Sequence[Model], parts: Ids, count: int) -> Classes:
     """The parts as classes, with the columns that models look at; cells of no part (-1) only count for the whole."""
     inside = parts >= 0
-    wanted = {name: cells.tally(name) for model in models for name in model.columns}
+    wanted = dict.fromkeys(name for model in models for name in model.columns)
     return replace(
         cells,
         quasi=(),
         keys=np.zeros((0, count), np.int32),
         labels=(),
         sizes=total(parts[inside], cells.sizes[inside], count),
-        tallies={name: replace(tally, whole=tally.overall).merged(parts, count) for name, tally in wanted.items()},
+        tallies={name: cells.compared(name).merged(parts, count) for name in wanted},
         measures={},
         wild=None,
         population=None,

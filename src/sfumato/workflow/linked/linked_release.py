@@ -118,8 +118,8 @@ def _kept(problem: LinkedProblem, out: NDArray[np.bool_]) -> dict[str, Table]:
     """The rows of people who are not left out."""
     whose = persons(problem.above, problem.order, problem.root, problem.people)
     return {
-        name: replace(one.table, frame=one.table.frame.filter(pl.Series(~out[whose[name]])))
-        for name, one in problem.tables.items()
+        name: replace(linked.table, frame=linked.table.frame.filter(pl.Series(~out[whose[name]])))
+        for name, linked in problem.tables.items()
     }
 
 

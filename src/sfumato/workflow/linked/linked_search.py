@@ -94,12 +94,12 @@ class LinkedProblem:
     @property
     def rows(self) -> int:
         """How many rows all tables have."""
-        return sum(one.table.rows for one in self.tables.values())
+        return sum(each.table.rows for each in self.tables.values())
 
     @property
     def heights(self) -> dict[tuple[str, str], int]:
         """The highest level of every quasi-identifier."""
-        return {(name, c): h.height for name, one in self.tables.items() for c, h in one.hierarchies.items()}
+        return {(name, c): h.height for name, each in self.tables.items() for c, h in each.hierarchies.items()}
 
     def emptied(self, out: NDArray[np.bool_]) -> str | None:
         """A table that has rows, and none of people who stay."""
@@ -152,7 +152,7 @@ def search_linked(problem: LinkedProblem, work: Work) -> tuple[Node, NDArray[np.
         work.advance("search", sum(node.values()), sum(heights.values()))
         node = min(higher, key=lambda one: (int(problem.left_out(one).sum()), _hidden(one, heights)))
         search.consider(node)
-    while search.best is not None and any(search.consider(one) for one in _lowered(search.best)):
+    while search.best is not None and any(search.consider(lower) for lower in _lowered(search.best)):
         work.advance("search", len(problem.seen), len(problem.seen) + 1)
     most = min(max(MOST_ROWS // max(problem.rows, 1), LEAST_NODES), MOST_NODES)
     for done, each in enumerate(_by_hidden(heights)):

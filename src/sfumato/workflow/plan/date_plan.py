@@ -79,9 +79,9 @@ def _check_shift(column: ColumnPlan, at: str) -> None:
         )
 
 
-def period_of(said: Mapping[str, Any], at: str) -> tuple[date, date] | None:
+def period_of(settings: Mapping[str, Any], at: str) -> tuple[date, date] | None:
     """The first and last day of the records, where a shift declares them."""
-    ends = said.get("period")
+    ends = settings.get("period")
     if ends is None:
         return None
     try:

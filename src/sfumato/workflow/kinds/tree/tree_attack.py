@@ -190,14 +190,14 @@ def _parts(model: Model, frame: Any) -> Any:
         return None
     people = read_like(frame, attributes=model.attributes, target=model.target, classes=model.classes)
     leaf = leaves_of(model, people)
-    found = np.full(people.count, -1, np.int64)
+    values = np.full(people.count, -1, np.int64)
     for node in model.leaves.tolist():
         above = int(model.parent[node])
         if above < 0 or model.attributes[int(model.split[above])].numeric or len(model.labels[node]) < 2:
             continue
         here = leaf == node
-        found[here] = people.columns[int(model.split[above])][here]
-    return found
+        values[here] = people.columns[int(model.split[above])][here]
+    return values
 
 
 def _figures(model: Model) -> tuple[Any, Any]:

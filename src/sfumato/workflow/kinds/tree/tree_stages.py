@@ -195,9 +195,9 @@ def search(asked: Asked, ready: TreePrepared, work: Work) -> Searched:
     )
 
 
-def _grown_instead(asked: Asked, ready: TreePrepared, name: str, found: Any) -> tuple[str, ...]:
+def _grown_instead(asked: Asked, ready: TreePrepared, name: str, forest: Any) -> tuple[str, ...]:
     """What ldm finds where atp ends with a single leaf: merging siblings can undo every split, growing cannot."""
-    if name != ATP or any(tree.nodes > 1 for tree in found.trees):
+    if name != ATP or any(tree.nodes > 1 for tree in forest.trees):
         return ()
     try:
         grown = GrownTrees()(ready.records, requirement(asked.plan), Chance(seed=0), reached(ready))
