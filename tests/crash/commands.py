@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
+import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sfumato as sf
 from sfumato.bundle.graded_secret import GradedSecret
+from sfumato.bundle.signatures import Signer
 from sfumato.describe.graded_terms import read_terms
 from sfumato.ground.scratch import clear
 from sfumato.workflow.paying import cited_by
 from tests.crash.warm import Warm
 from tests.crash.wholeness import found, leftovers
+from tests.workflow.linked_tables import laid_out
 
 PLAN = """
 [input]
@@ -47,6 +52,27 @@ epsilon = 1
 ledger = "ledger.db"
 analyst = "ann"
 """
+FILES = {
+    "terms.toml": '[columns]\nsex = ["Female", "Male"]\n',
+    "questions.toml": '[questions.sex]\nkind = "warner"\nvalues = ["Female", "Male"]\nkeep = "3/4"\n',
+    "tree.toml": OPEN.replace('role = "sensitive"', 'role = "target"') + "[tree]\n",
+    "stream.toml": """
+[input]
+path = "data.csv"
+[columns.age]
+role = "quasi"
+type = "real"
+[privacy]
+indistinguishable_groups = 3
+[algorithm]
+name = "condense"
+[stream]
+batch = 20
+block = 10
+checkpoint = 10
+state = "state"
+""",
+}
 POINTS = ("--algorithms", "optimal,mondrian", "--grid", "privacy.k_anonymity=3")
 PAID = ("--epsilon", "1", "--ledger", "ledger.db", "--analyst", "ann", "--json")
 
@@ -65,6 +91,8 @@ class Command:
     """Whether a ledger is charged."""
     open_only: bool = False
     """Whether no inside page comes with the bundle."""
+    complete: Callable[[Path], object] | None = None
+    """Reads what is there afterwards, and fails where it is not complete; for files that differ from run to run."""
 
     @property
     def inside(self) -> bool:
@@ -75,6 +103,33 @@ class Command:
 def _release(plan: str, **more: Any) -> Command:
     forced = ("--force",) if more.get("existing") else ()
     return Command(arguments=("release", plan, "-o", "out", *forced), makes="out", **more)
+
+
+def _toml(path: Path) -> object:
+    return tomllib.loads(path.read_text())
+
+
+def _json(path: Path) -> object:
+    return json.loads(path.read_text())
+
+
+def _page(path: Path) -> None:
+    assert path.read_text(), "written whole, so not empty; the job draws no pictures"
+
+
+def _table(path: Path) -> None:
+    assert path.read_text().endswith("\n")
+
+
+def _bundle(path: Path) -> None:
+    wrong = [check for check in sf.verify(path).checks if not check.holds]
+    assert [check for check in wrong if "report" not in check.what + check.detail] == [], "pages have no pictures here"
+
+
+def _batches(path: Path) -> None:
+    """A stream whose first batch was not published yet has an empty folder."""
+    if any(path.glob("batch-*")):
+        _bundle(path)
 
 
 COMMANDS = {
@@ -94,6 +149,40 @@ COMMANDS = {
         makes="",
         pays=True,
     ),
+    "profile": Command(arguments=("profile", "data.csv", "-o", "draft.toml"), makes="draft.toml", complete=_toml),
+    "report": Command(arguments=("report", "known", "-o", "page.html"), makes="page.html", complete=_page),
+    "rules": Command(
+        arguments=("rules", "data.csv", "--column", "sex", "-o", "rules.csv"), makes="rules.csv", complete=_table
+    ),
+    "key": Command(arguments=("key", "new", "A", "-o", "a.key"), makes="a.key", complete=Signer.load),
+    "graded new": Command(
+        arguments=("graded", "new", "terms.toml", "-o", "new.secret"), makes="new.secret", complete=GradedSecret.load
+    ),
+    "collect design": Command(
+        arguments=("collect", "design", "questions.toml", "-o", "made.json"), makes="made.json", complete=_json
+    ),
+    "collect respond": Command(
+        arguments=(
+            "collect",
+            "respond",
+            "survey.json",
+            "--input",
+            "data.csv",
+            "--person",
+            "who",
+            "--memory",
+            "seen.json",
+            "-o",
+            "told.csv",
+        ),
+        makes="seen.json",
+        complete=_json,
+    ),
+    "tree": Command(arguments=("tree", "publish", "tree.toml", "-o", "tree"), makes="tree", complete=_bundle),
+    "linked": Command(arguments=("release", "clinic/tables.toml", "-o", "both"), makes="both", complete=_bundle),
+    "stream": Command(
+        arguments=("stream", "stream.toml", "-o", "batches", "--finish"), makes="batches", complete=_batches
+    ),
     "frontier": Command(
         arguments=("frontier", "open.toml", "-o", "front", "--jobs", "1", *POINTS),
         makes="front",
@@ -104,14 +193,23 @@ COMMANDS = {
 def prepared(root: Path, large: Warm) -> Path:
     """A folder with everything that commands read, and what they replace in ``made``."""
     root.mkdir()
-    sf.datasets.census(60, seed=2).select("age", "sex", "occupation").write_csv(root / "data.csv")
+    table = sf.datasets.census(60, seed=2).select("age", "sex", "occupation")
+    table.with_row_index("who").select(*table.columns, "who").write_csv(root / "data.csv")
     for name, text in (("open", OPEN), ("private", PRIVATE), ("query", PRIVATE.split("[privacy]", maxsplit=1)[0])):
         (root / f"{name}.toml").write_text(text)
     terms = read_terms({"age": {"low": 0, "high": 100, "categories": 4}, "sex": ["Female", "Male"]})
     GradedSecret.new(terms).write(root / "sites.secret")
     ledger = sf.Ledger.create(root / "ledger.db", total=10_000)
     ledger.grant("ann", 10_000)
-    for arguments in (("release", "open.toml", "-o", "known"), ("apply", "known", "data.csv", "-o", "applied.csv")):
+    laid_out(root, people=30)
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    first = (
+        ("release", "open.toml", "-o", "known"),
+        ("apply", "known", "data.csv", "-o", "applied.csv"),
+        ("collect", "design", "questions.toml", "-o", "survey.json"),
+    )
+    for arguments in first:
         ran = run(large, root, arguments)
         assert ran["code"] == 0, ran
     return root
@@ -148,6 +246,8 @@ def whole(place: Path, command: Command, ran: dict[str, Any], blow: str) -> None
     elif command.makes == "out.csv" and made.exists():
         old = "old\n" if command.existing else None
         assert made.read_text() in (old, (place / "applied.csv").read_text())
+    elif command.complete is not None and made.exists():
+        command.complete(made)
     elif command.makes == "front" and made.exists():
         for path in (made / "points").glob("*.json"):
             assert path.read_text().startswith(f'{{\n "name": "{path.stem}"'), path

@@ -40,6 +40,15 @@ def test_a_key_without_its_card_is_removed(tmp_path: Path, monkeypatch: pytest.M
     assert Card.load(card).name == "Registry"
 
 
+def test_a_key_that_a_killed_run_left_gets_its_card(tmp_path: Path) -> None:
+    first = Signer.new("Registry")
+    first.write(tmp_path / "registry.key").unlink()
+    card = Signer.new("Registry").write(tmp_path / "registry.key")
+    assert Card.load(card).key == first.card.key == Signer.load(tmp_path / "registry.key").card.key
+    with pytest.raises(BundleError, match="exists already"):
+        Signer.new("Registry").write(tmp_path / "registry.key")
+
+
 def test_half_a_key_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(handle: int) -> None:
         raise OSError(28, "No space left on device")

@@ -58,7 +58,7 @@ def test_blows_at_steps_of_commands(large: Warm, root: Path, tmp_path: Path, nam
     """Every step in turn, with the blows in turn; a step that changes nothing on disk has no blow of its own."""
     command = COMMANDS[name]
     steps = int(run(large, begun(root, tmp_path / "whole", command), command.arguments)["steps"])
-    assert steps > 5
+    assert steps > 1
     for at in range(1, steps + 1, max(1, steps // 5)):
         blow = BLOWS[at % len(BLOWS)]
         place = begun(root, tmp_path / f"{at}", command)

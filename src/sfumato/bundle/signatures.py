@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.bundle.bundle_files import MANIFEST, SIGNATURE
+from sfumato.bundle.bundle_files import MANIFEST, SIGNATURE, is_taken
 from sfumato.bundle.secret_files import write_secret, write_with
 from sfumato.bundle.staging import write_whole
 from sfumato.ground.errors import BundleError
@@ -105,12 +105,19 @@ class Signer:
         return cls(card=Card(name=name, key=private.public_key().public_bytes_raw()), private=private)
 
     def write(self, key: Path) -> Path:
-        """Write the private key, readable by its owner only, and the card beside it; nothing is written over."""
+        """Write the private key, readable by its owner only, and its card; nothing is overwritten.
+
+        A key without its card is what a killed run left: its card is written, and the key stays.
+        """
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
         card = key.with_suffix(".card")
+        if is_taken(key) and not is_taken(card):
+            known = Signer.load(key).card
+            write_whole(card, Card(name=self.card.name, key=known.key).text())
+            return card
         for path in (key, card):
-            if path.exists() or path.is_symlink():
+            if is_taken(path):
                 raise BundleError(f"{path} exists already; name another file, or keep this key")
         secret = self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         write_secret(key, secret)
