@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.attacks.frame.subject import Subject
+from sfumato.attacks.frame.subject import PERSON, Subject
 from sfumato.attacks.frame.trials import Finding
 from sfumato.attacks.method.composition import Composition
 from sfumato.bundle.stated_form import stated_form
@@ -89,7 +89,7 @@ def _people(subject: Subject, other: Subject, original: Table, chance: Chance) -
 
 def _known(subject: Subject, more: Sequence[str], original: Table, chance: Chance) -> pl.DataFrame | None:
     """The people of a release with more columns; who has several rows is known by one of them, in all columns."""
-    known = subject.people.columns
+    known = [name for name in subject.people.columns if name != PERSON]
     if subject.unit is not None and {*known, subject.unit} <= set(original.names):
         names = dict.fromkeys((*known, *more, subject.unit))
         texts = pl.DataFrame([original.column(name).texts for name in names])
