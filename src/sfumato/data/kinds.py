@@ -29,6 +29,8 @@ def infer_kind(texts: Sequence[str], dtype: pl.DataType) -> Kind:
     ('text', 'integer')
     """
     native = _native_kind(dtype)
+    if native == "integer" and not all(map(_INTEGER.fullmatch, texts)):
+        return "real"  # as in a text file: beyond 18 digits nobody counts in steps of one
     if native is not None:
         return "text" if native == "date" and not all(map(_is_date, texts)) else native
     return next((kind for kind, readable in _READABLE.items() if texts and all(map(readable, texts))), "text")

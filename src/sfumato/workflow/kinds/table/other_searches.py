@@ -22,11 +22,12 @@ GROUP_BY_GROUP = ("mondrian", "local")
 Run = Callable[[str, Work], Searched]
 
 
-def try_others(taken: Searched, run: Run, work: Work, seconds: float) -> tuple[Searched, ...]:
+def try_others(
+    taken: Searched, run: Run, work: Work, seconds: float, names: Sequence[str] = GROUP_BY_GROUP
+) -> tuple[Searched, ...]:
     """What the fast searches find together within as many steps as fit into so many seconds."""
     inner = work.allowing(seconds)
-    names = [name for name in GROUP_BY_GROUP if name != taken.algorithm and seconds > 0]
-    return tuple(_attempt(name, run, inner) for name in names)
+    return tuple(_attempt(name, run, inner) for name in names if name != taken.algorithm and seconds > 0)
 
 
 def _attempt(name: str, run: Run, work: Work) -> Searched:

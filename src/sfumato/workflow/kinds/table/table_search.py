@@ -8,14 +8,13 @@ from typing import Any
 from sfumato.ground.chance import Chance
 from sfumato.ground.errors import Infeasible, PlanError, listed
 from sfumato.ground.work import Work
-from sfumato.group.cell_source import CellSource
 from sfumato.group.needs import refuse_lacking
 from sfumato.publish.problem import Grain, Problem
 from sfumato.workflow.catalog.lookup import Catalog, catalog
 from sfumato.workflow.catalog.parts import AlgorithmPart
 from sfumato.workflow.kinds.kind import Asked, Searched
 from sfumato.workflow.kinds.table.auto import chosen
-from sfumato.workflow.kinds.table.other_searches import least_lossy, told, try_others
+from sfumato.workflow.kinds.table.other_searches import GROUP_BY_GROUP, least_lossy, told, try_others
 from sfumato.workflow.kinds.table.preparing import Prepared
 from sfumato.workflow.kinds.table.released_rows import put_back, rows_that_stay, same_labels
 from sfumato.workflow.kinds.table.table_plan import algorithm_of
@@ -67,7 +66,8 @@ def _search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
     def run(other: str, within: Work) -> Searched:
         return search_by(asked, prepared, other, within, hard=True)
 
-    others = try_others(taken, run, work, algorithm.alternatives)
+    able = [other for other in GROUP_BY_GROUP if runs_on(catalog().algorithms[other], prepared)]
+    others = try_others(taken, run, work, algorithm.alternatives, able)
     best = least_lossy(taken, others) if asked.plan.purpose == "least-loss" else taken
     return replace(best, beside=tuple(told(one) for one in (taken, *others) if one.algorithm != best.algorithm))
 
@@ -79,7 +79,7 @@ def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: 
     grain = grain_of(run, prepared.problem)
     refuse_uncounted(part, prepared, parts)
     needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
-    refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared.source, name, parts))
+    refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared, name, parts))
     prepared = prepared.at(grain)
     limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.steps is None else None)
     inner = work.allowing(limit, hard=hard and not part.anytime)
@@ -89,16 +89,23 @@ def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: 
     return Searched(prepared=prepared, outcome=outcome, algorithm=name, why="Named in the plan.")
 
 
-def _instead(source: CellSource, name: str, parts: Catalog) -> str:
+def _instead(prepared: Prepared, name: str, parts: Catalog) -> str:
     """What a plan can say instead of an algorithm that its source is not enough for."""
-    able = [one for one, part in parts.solving("table").items() if set(part.needs) <= source.gives and one != name]
+    able = [one for one, part in parts.solving("table").items() if one != name and runs_on(part, prepared)]
     return f"use {listed(able, most=20)}, or give the rows as a file or frame that fits in memory"
+
+
+def runs_on(part: AlgorithmPart, prepared: Prepared) -> bool:
+    """Whether an algorithm as it is without options can work on the prepared source."""
+    run = part.found() if isinstance(part.found, type) else part.found
+    single = grain_of(run, prepared.problem) == "rows"
+    return {*part.needs, *(("rows",) if single else ())} <= prepared.source.gives
 
 
 def refuse_uncounted(part: AlgorithmPart, prepared: Prepared, parts: Catalog) -> None:
     """Refuse an algorithm that counts rows where people must be counted."""
     if prepared.unit is not None and not part.people:
-        able = [name for name, one in parts.solving("table").items() if one.people]
+        able = [name for name, one in parts.solving("table").items() if one.people and runs_on(one, prepared)]
         raise PlanError(
             f"algorithm.name: {part.name} counts rows, and input.unit asks for people; use {listed(able, most=20)}"
         )
