@@ -24,8 +24,11 @@ test-quick: .venv/.ready-test
 	$(PYTEST) -m "not slow"
 
 # Every test with the profile `full`, eleven times the examples of quick: before a release, and every night.
+# Then 100,000 changed inputs for every reader and command, and 300 kills at random moments; both print their figures.
 test-full: .venv/.ready-test .venv/.ready-browser .venv/.ready-engines .venv/.ready-spark
 	$(PYTEST) --hypothesis-profile=full
+	$(BIN)/python -m tests.fuzz --inputs 100000 --jobs 2
+	$(BIN)/python -m tests.crash.measure 300
 
 check: .venv/.ready-check
 	$(BIN)/ruff format --check .

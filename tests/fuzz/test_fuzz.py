@@ -13,7 +13,8 @@ from tests.fuzz import running, targets
 from tests.weights import thorough
 
 INPUTS = 1_200
-FULL = 100_000
+FULL = 5_000
+"""How many inputs are tried in the profiles quick and full; `make test-full` tries 100,000 more afterwards."""
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits on memory are set as Linux sets them")
 
 
