@@ -81,7 +81,12 @@ _HEAD: Mapping[str, Form] = {
     "attributes": Listed(
         of=Record(
             needed={"name": NAME},
-            optional={"declared": Flag(), "values": Listed(of=NAME), "low": NUMBER, "high": NUMBER, "grid": NUMBER},
+            optional={
+                "declared": Flag(),
+                "date": Flag(),
+                "values": Listed(of=NAME),
+                **dict.fromkeys(("low", "high", "grid"), NUMBER),
+            },
         )
     ),
 }
