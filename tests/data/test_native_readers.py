@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import io
+import os
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import pytest
 import sfumato as sf
 from sfumato.bundle.bundle_files import sha256
 from sfumato.bundle.manifest import dump, seal
+from sfumato.data import reading_apart
 from sfumato.data.files import read
 from sfumato.data.native_trial import READERS
 from sfumato.data.reading_apart import try_reading
@@ -119,3 +122,29 @@ def test_whole_files_are_read_as_before(extension: str, tmp_path: Path) -> None:
     path = tmp_path / f"t.{extension}"
     {"parquet": frame.write_parquet, "arrow": frame.write_ipc, "jsonl": frame.write_ndjson}[extension](path)
     assert read(path).frame.equals(frame)
+
+
+def test_the_reader_ends_when_it_is_idle_and_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A good file is read whether the other process is new, at hand, idle, or was ended by the file before."""
+    frame = io.BytesIO()
+    pl.DataFrame({"n": [1, 2, 3]}).write_parquet(frame)
+    good = frame.getvalue()
+    for _ in range(3):
+        try_reading("parquet", good)
+        with pytest.raises(ValueError, match="breaks down"):
+            try_reading("parquet", aborting())
+    try_reading("parquet", good)
+    process = reading_apart._TRIAL._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait()
+    process.stdin = open(os.devnull, "wb")  # noqa: SIM115  as if it had just ended, and nobody had noticed
+    monkeypatch.setattr(reading_apart, "_has_ended", lambda process: False)
+    try_reading("parquet", good)
+
+
+def test_a_reader_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_apart, "_seconds", lambda size: 0.0)
+    with pytest.raises(ValueError, match="takes too long"):
+        try_reading("parquet", aborting())

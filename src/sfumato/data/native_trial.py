@@ -1,60 +1,86 @@
-"""A program that reads one untrusted file with compiled code, under limits, and answers by its exit code.
+"""A program that reads untrusted files with compiled code, under limits, and answers whether that went well.
 
 A file whose header states impossible sizes can make such a reader end the whole process. Here only this program ends,
 and the caller refuses the file. It is started by its path, so it imports nothing of the package. It calls the readers
 as the package does: a file that passes here is read the same way afterwards.
+
+A request is a line of JSON (reader, memory, arguments, size) and ``size`` bytes; the answer is one byte. The program
+ends with its caller, and after some idle seconds: what it has imported takes 100 MB.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
+import select
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 
+GOOD, BAD = b"+", b"-"
+"""The answers."""
+IDLE = 5.0
+"""After so many seconds without a request the program ends."""
 
-def main(reader: str, most_memory: int, arguments: list[str]) -> None:
-    """Read standard input, or the named file, and end with an error where that fails or takes too much memory."""
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=0)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # what a reader says, the refusal says
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    while select.select([requests], [], [], IDLE)[0] and (line := requests.readline()):
+        request = json.loads(line)
+        data = requests.read(request["size"])
+        try:
+            _limit(request["memory"])
+            READERS[request["reader"]](data, *request["arguments"])
+        except BaseException:  # whatever a reader raises, the file cannot be read
+            answers.write(BAD)
+        else:
+            answers.write(GOOD)
+
+
+def _limit(memory: int) -> None:
+    """No more memory than so many bytes, where the system can be told."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (most_memory, most_memory))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    READERS[reader](*arguments)
 
 
-def _parquet() -> None:
+def _parquet(data: bytes) -> None:
     import polars as pl
 
-    pl.read_parquet(io.BytesIO(sys.stdin.buffer.read()))
+    pl.read_parquet(io.BytesIO(data))
 
 
-def _arrow() -> None:
+def _arrow(data: bytes) -> None:
     import polars as pl
 
-    pl.read_ipc(io.BytesIO(sys.stdin.buffer.read()))
+    pl.read_ipc(io.BytesIO(data))
 
 
-def _json_lines(most_cells: str) -> None:
+def _json_lines(data: bytes, most_cells: int) -> None:
     """Keys first: with too many of them the file is refused afterwards, and is not read here."""
     import polars as pl
 
-    data = sys.stdin.buffer.read()
     keys = len(pl.scan_ndjson(io.BytesIO(data), infer_schema_length=None).collect_schema())
-    if keys * (data.count(b"\n") + 1) <= int(most_cells):
+    if keys * (data.count(b"\n") + 1) <= most_cells:
         pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
 
 
-def _workbook() -> None:
+def _workbook(data: bytes) -> None:
     import fastexcel
 
-    book = fastexcel.read_excel(sys.stdin.buffer.read())
+    book = fastexcel.read_excel(data)
     for name in book.sheet_names:
         book.load_sheet(name, header_row=None)
 
 
-def _sqlite(uri: str, query: str) -> None:
+def _sqlite(data: bytes, uri: str, query: str) -> None:
     import sqlite3
 
     with closing(sqlite3.connect(uri, uri=True)) as database:
@@ -63,7 +89,7 @@ def _sqlite(uri: str, query: str) -> None:
             pass
 
 
-def _parts(memory: str, *paths: str) -> None:
+def _parts(data: bytes, memory: str, *paths: str) -> None:
     """Every page of some Parquet files, as DuckDB unfolds them to count rows."""
     import duckdb
 
@@ -83,5 +109,4 @@ READERS: dict[str, Callable[..., None]] = {
 }
 
 if __name__ == "__main__":
-    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  what it says, the refusal says
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    main()
