@@ -127,6 +127,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "tree-minimality": merged_leaves,
     "date-shift": moved_visits,
     "nearest-record": lambda: replace(raw(), own=np.arange(raw().release.height)),
+    "nearest-neighbour": lambda: replace(raw(), synthetic=True),
 }
 """Attacks that need a release of their own kind; all others are tried on a census as it is."""
 SHOWN_ELSEWHERE = ("divergence",)
@@ -135,7 +136,7 @@ SHOWN_ELSEWHERE = ("divergence",)
 
 @pytest.mark.parametrize("name", catalog().attacks)
 def test_every_attack_passes(name: str):
-    attack = catalog().attacks[name].make(200 if name != "membership" else 1000)
+    attack = catalog().attacks[name].make(1000 if name in ("membership", "nearest-neighbour") else 200)
     attack = replace(attack, values=(HIV,)) if name == "minimality" else attack
     assert is_dataclass(attack)
     assert type(attack).name == name

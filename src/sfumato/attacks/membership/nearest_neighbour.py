@@ -110,7 +110,9 @@ def _apart(subject: Subject, name: str, release: pl.DataFrame, people: pl.DataFr
     """A column of people and of released rows: numbers in standard deviations of the release, words as codes."""
     if name in subject.numeric:
         shown = _middles(numbers(release[name]), release[name])
-        spread = float(np.nanstd(shown)) or 1.0
+        known = shown[~np.isnan(shown)]
+        spread = float(known.std()) if len(known) else 0.0
+        spread = spread or 1.0
         return (numbers(people[name]) / spread).astype(np.float32), (shown / spread).astype(np.float32)
     both = pl.concat([texts_of(people, name), texts_of(release, name)])
     codes = both.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)

@@ -79,7 +79,8 @@ def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: 
     grain = grain_of(run, prepared.problem)
     refuse_uncounted(part, prepared, parts)
     needs = (*part.needs, *(("rows",) if grain == "rows" else ()))
-    refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared, name, parts))
+    if not {*needs} <= prepared.source.gives:  # only then are the other algorithms imported
+        refuse_lacking(prepared.source, needs, f"algorithm.name: {name}", _instead(prepared, name, parts))
     prepared = prepared.at(grain)
     limit = plan.algorithm.seconds or (AUTO_SECONDS if part.anytime and work.steps is None else None)
     inner = work.allowing(limit, hard=hard and not part.anytime)
