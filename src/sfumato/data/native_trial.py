@@ -36,10 +36,14 @@ def main() -> None:
         try:
             _limit(request["memory"])
             READERS[request["reader"]](data, *request["arguments"])
-        except BaseException:  # whatever a reader raises, the file cannot be read
-            answers.write(BAD)
-        else:
-            answers.write(GOOD)
+            answer = GOOD
+        except MemoryError:
+            answer = BAD
+        except Exception:  # the caller meets it too, and tells it in its own words
+            answer = GOOD
+        except BaseException:  # a panic of compiled code
+            answer = BAD
+        answers.write(answer)
 
 
 def _limit(memory: int) -> None:

@@ -33,9 +33,10 @@ def answer_of(program: str, data: bytes, *arguments: object) -> bytes:
 
 
 def try_reading(reader: str, data: bytes, *arguments: Any, size: int | None = None) -> None:
-    """Read some bytes, or a named file of ``size`` bytes, in a process of its own; a ``ValueError`` where that fails.
+    """Read some bytes, or a named file of ``size`` bytes, in a process of its own; a ``ValueError`` where that ends it.
 
-    ``reader`` is one of ``native_trial.READERS``.
+    What a reader refuses by itself passes: it refuses it here as well, and says why. ``reader`` is one of
+    ``native_trial.READERS``.
     """
     size = len(data) if size is None else size
     threads = (os.cpu_count() or 1) * 64_000_000  # every thread of a reader has a stack and an arena

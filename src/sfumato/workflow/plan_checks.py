@@ -56,7 +56,7 @@ def _values(manifest: Mapping[str, Any], part: AlgorithmPart, extra: Sequence[st
                 if column.get(key, "flat") not in HIERARCHIES:
                     raise PlanError(f"columns.{name}.{key}: {column[key]!r} is no kind of hierarchy")
         for name, above in _rules_above(manifest):
-            builder(above, f"recoding.columns.{name}.rule.above", Path())
+            _refuse_rule(above, f"recoding.columns.{name}.rule.above")
     except SfumatoError as error:
         return Check(what=what, holds=False, detail=str(error))
     return Check(what=what, holds=True, detail="a plan can have them")
@@ -72,6 +72,17 @@ def _refuse_options(part: AlgorithmPart, options: Mapping[str, Any], manifest: M
         return  # the secret of a graded release, and the like: the rest cannot be tried without it
     fixed = {key: value for key, value in promised.items() if key in option_names(part)}
     configured(part, options, fixed=fixed)
+
+
+def _refuse_rule(above: Mapping[str, Any], where: str) -> None:
+    """Refuse what describes no hierarchy; of kept values, a level may have none left."""
+    keys = Keys.of(above, where)
+    if above.get("kind") != "common":
+        builder(above, where, Path())
+        return
+    keys.only("kind", "keep")
+    if not all(isinstance(level, list) and all(isinstance(x, str) for x in level) for level in above.get("keep", [])):
+        raise PlanError(f"{keys.at('keep')} must be lists of texts")
 
 
 def _rules_above(manifest: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
