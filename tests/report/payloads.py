@@ -26,7 +26,7 @@ PAYLOADS = (
     f"&lt;script&gt;{RUN}&lt;/script&gt;&#60;img src=x onerror={RUN}&#62;",
     f"<scr\0ipt>\u202e\u200b{RUN}\ufeff</scr\0ipt>",
     "]]><!--<iframe srcdoc='<script>parent.document.documentElement.dataset.ran=1</script>'></iframe>-->",
-    "{{ 7*7 }}{% raw %}${7*7}" + "W" * 3000 + f"<script>{RUN}</script>",
+    "{{ 7*7 }}{% raw %}${7*7}" + "W" * 600 + f"<script>{RUN}</script>",
 )
 """Scripts, handlers, styles, addresses, entities, characters that nobody sees, and very long names."""
 MANY = len(PAYLOADS)

@@ -80,6 +80,6 @@ def test_attacks_and_warnings_cannot_be_taken_out_of_a_manifest(tmp_path: Path):
     }
     sf.release(sf.Plan.parse(tree), frame).write(tmp_path / "out")
     content = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    for key, what in (("attacks", "attacks that were asked for"), ("marks", "warnings")):
+    for key, what in (("attacks", "attackers who know items"), ("marks", "warnings")):
         (tmp_path / "out" / "manifest.json").write_text(dump(seal({**content, key: []})))
         assert what in [check.what for check in sf.verify(tmp_path / "out").checks if not check.holds]

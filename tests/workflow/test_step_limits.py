@@ -12,7 +12,7 @@ import sfumato as sf
 
 QUASI = ("sex", "race", "marital-status", "education", "occupation")
 LIMITED: dict[str, dict[str, Any]] = {
-    "k-optimize": {"seconds": 0.1, "max_suppressed": 0.05},
+    "k-optimize": {"seconds": 0.1},
     "greedy": {"seconds": 0.0005},
     "local": {"seconds": 0.005},
     "mondrian": {"seconds": 0.004},

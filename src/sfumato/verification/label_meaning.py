@@ -111,6 +111,9 @@ def _miscounted(sizes: Mapping[str, float], total: int, missing: Sequence[str]) 
     if len(numbers) == len(values):
         seen = {int(number) for found in numbers.values() for number in _ends(found)}
         lows = {low for number in seen for low in (number, number - total + 1)}
+        for label in wrong:  # the limits cut this one off, at its lower or at its upper end
+            first, *_, last = sorted(_ends(numbers[label]))
+            lows |= {last - int(sizes[label]) + 1, first + int(sizes[label]) - total}
         if any(all(_inside(found, low, total) == sizes[x] for x, found in numbers.items()) for low in lows):
             return []
     return [f"size {sizes[label]:g} of {label}" for label in wrong]
