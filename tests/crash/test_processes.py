@@ -110,7 +110,7 @@ def test_a_ledger_on_a_full_disk_keeps_every_charge_and_takes_none(place: Path):
         env=ENVIRONMENT,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size // 4, size // 4)),
     )
-    assert (refused.returncode, refused.stdout) == (3, refused.stdout), refused
+    assert (refused.returncode, refused.stdout) == (2, refused.stdout), refused
     assert "cannot be changed" in json.loads(refused.stdout)["error"]
     assert sf.Ledger(place / "ledger.db").history() == []
     assert not list(place.glob("ledger.db-*"))

@@ -129,7 +129,7 @@ def _run_typed(folder: Path) -> None:
 
 
 def _foreign(draw: Random, stock: Stock) -> Files:
-    name = draw.choice(("t.xlsx", "t.ods", "t.jsonl", "t.sav", "t.dta", "t.xpt", "t.sas7bdat"))
+    name = draw.choice(("t.xlsx", "t.ods", "t.jsonl", "t.sav", "t.dta", "t.xpt"))
     data = seeds.foreign(name)
     if name in ("t.xlsx", "t.ods") and draw.random() < 0.8:
         with zipfile.ZipFile(io.BytesIO(data)) as folder:
@@ -278,6 +278,7 @@ TARGETS: dict[str, Target] = {
     "table": Target(12, _table, _run_table),
     "typed": Target(12, _typed, _run_typed),
     "foreign": Target(4, _foreign, _run_foreign),
+    "sas": Target(1, lambda draw, stock: {"t.sas7bdat": changed_bytes(seeds.SAS, draw)}, _run_foreign),
     "hierarchy": Target(10, _hierarchy, _run_hierarchy),
     "bundle": Target(24, _bundle, _run_bundle),
     "outside": Target(4, _bundle, _run_outside),

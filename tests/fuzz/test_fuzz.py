@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from random import Random
@@ -9,7 +10,7 @@ from random import Random
 import pytest
 
 from sfumato.ground.errors import SfumatoError
-from tests.fuzz import running, targets
+from tests.fuzz import every_command, running, targets
 from tests.weights import thorough
 
 INPUTS = 1_200
@@ -42,9 +43,19 @@ def test_the_seeds_themselves_are_read(folder: Path, monkeypatch: pytest.MonkeyP
     for name in ("changed_bytes", "changed_lines", "changed_tree", "changed_ledger"):
         monkeypatch.setattr(targets, name, lambda value, *_: value)
     stock = targets.stocked(folder / "job-0")
-    for name in sorted(set(targets.TARGETS) - {"typed", "outside"}):
+    for name in sorted(set(targets.TARGETS) - {"typed", "outside", "every", "sas"}):
         for number in range(6):
             assert running.one(name, targets.TARGETS[name].make(Random(number), stock), folder / "in") == ("done", "")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("fuzz")
+def test_every_command_ends_well_where_no_file_was_changed(tmp_path: Path) -> None:
+    for title, (words, files) in every_command.COMMANDS.items():
+        place = tmp_path / title.replace(" ", "-")
+        shutil.copytree(every_command.scene(), place, symlinks=True)
+        assert all((place / name).is_file() for name in files), title
+        assert every_command.within(place, words)[0] == 0, title
 
 
 def test_a_fault_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from sfumato.bundle.bundle_files import is_taken
+from sfumato.bundle.staging import write_private
+from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BundleError
+from sfumato.ground.scratch import scratch, sync
 
 
 def refuse_secret(path: Path) -> None:
@@ -18,21 +21,33 @@ def refuse_secret(path: Path) -> None:
 
 
 def write_secret(path: Path, content: str | bytes) -> None:
-    """Write a file that its owner alone may read; a name that is taken is refused, and half a file is removed."""
+    """Write a file that its owner alone may read, all of it or nothing; a name that is taken is refused."""
     refuse_secret(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            try:
-                file.write(content if isinstance(content, bytes) else content.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            except BaseException:
+        with scratch(path.parent, path.name) as place:
+            write_private(place.new, content)
+            sync(place.new)
+            with unstopped():
+                _named(place.new, path)
                 with suppress(OSError):
-                    path.unlink()
-                raise
+                    sync(path.parent)
+    except FileExistsError:
+        refuse_secret(path)
+        raise
     except OSError as error:
         raise BundleError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _named(new: Path, path: Path) -> None:
+    """Give a file its name, unless something has it."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk that has no second names
+        refuse_secret(path)
+        new.rename(path)
 
 
 def write_with(secret: Path, write: Callable[[], None]) -> None:

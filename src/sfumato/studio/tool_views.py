@@ -57,8 +57,11 @@ async def attack(request: Request) -> Response:
 def _table_of(project: Project, root: Path) -> str:
     """The path of a project's table in the served folder; empty where it has none there."""
     said = project.tree.get("input", {}).get("path")
-    place = (project.folder / str(said)).resolve()
-    return place.relative_to(root).as_posix() if said and place.is_relative_to(root) and place.is_file() else ""
+    try:
+        place = (project.folder / str(said)).resolve()
+        return place.relative_to(root).as_posix() if said and place.is_relative_to(root) and place.is_file() else ""
+    except (OSError, ValueError):  # a plan may name what no file can be called
+        return ""
 
 
 async def ask(request: Request) -> Response:
