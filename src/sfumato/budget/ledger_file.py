@@ -14,7 +14,7 @@ from sfumato.ground import opening
 from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BudgetError, LedgerError
 from sfumato.ground.limits import MOST_TEXT
-from sfumato.ground.scratch import scratch, sync
+from sfumato.ground.scratch import give_name, scratch, sync
 
 WAIT = 60.0
 """How long a process waits for others to finish with the file, in seconds."""
@@ -80,21 +80,9 @@ def made_whole(path: Path, fill: Callable[[Path], None]) -> None:
         fill(place.new)
         sync(place.new)
         with unstopped():
-            _named(place.new, path)
+            give_name(place.new, path)
             with suppress(OSError):
                 sync(path.parent)
-
-
-def _named(new: Path, path: Path) -> None:
-    """Give a file its name, unless something has it."""
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a disk that knows no second names
-        if path.exists():
-            raise
-        new.rename(path)
 
 
 def bring_up_to_date(path: Path) -> None:
@@ -134,7 +122,7 @@ def copied(path: Path, to: Path, *, force: bool) -> None:
             if force:
                 place.new.replace(to)
             else:
-                _named(place.new, to)
+                give_name(place.new, to)
             with suppress(OSError):
                 sync(to.parent)
 

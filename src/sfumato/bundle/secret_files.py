@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from sfumato.bundle.bundle_files import is_taken
 from sfumato.bundle.staging import write_private
 from sfumato.ground.deferring import unstopped
 from sfumato.ground.errors import BundleError
-from sfumato.ground.scratch import scratch, sync
+from sfumato.ground.scratch import give_name, scratch, sync
 
 
 def refuse_secret(path: Path) -> None:
@@ -29,7 +28,7 @@ def write_secret(path: Path, content: str | bytes) -> None:
             write_private(place.new, content)
             sync(place.new)
             with unstopped():
-                _named(place.new, path)
+                give_name(place.new, path)
                 with suppress(OSError):
                     sync(path.parent)
     except FileExistsError:
@@ -37,17 +36,6 @@ def write_secret(path: Path, content: str | bytes) -> None:
         raise
     except OSError as error:
         raise BundleError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _named(new: Path, path: Path) -> None:
-    """Give a file its name, unless something has it."""
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a disk that has no second names
-        refuse_secret(path)
-        new.rename(path)
 
 
 def write_with(secret: Path, write: Callable[[], None]) -> None:

@@ -173,6 +173,18 @@ def is_scratch(path: Path) -> bool:
     return _NAME.fullmatch(path.name) is not None
 
 
+def give_name(new: Path, path: Path) -> None:
+    """Give a file its name, unless something has it."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk that has no second names
+        if path.exists():
+            raise
+        new.rename(path)
+
+
 def sync(path: Path) -> None:
     """Force a file's bytes, or a folder's names, to disk."""
     handle = os.open(path, os.O_RDONLY)
