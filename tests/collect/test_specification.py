@@ -196,3 +196,11 @@ def test_a_specification_from_a_stranger_is_read_or_refused(data: Any):
     except PlanError:
         return
     assert Specification.parse(found.write()) == found
+
+
+def test_a_number_far_from_its_range_is_refused():
+    """Its step fits no whole number of 64 bits: `collect reconstruct` ended in an OverflowError."""
+    far = NoisyNumber.declared("pay", "laplace", low=0, high=1000, step=100, size=500)
+    assert far.read("-900") == -9
+    with pytest.raises(DataError, match="too far from its range"):
+        far.read("6" + "0" * 32)

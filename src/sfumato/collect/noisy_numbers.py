@@ -15,6 +15,8 @@ from sfumato.ground.arguments import one_of, text
 from sfumato.ground.errors import DataError, ParameterError
 
 Law = Literal["uniform", "gaussian", "laplace"]
+MAX_STEP = 2**53
+"""Answers further from the range are refused: their steps are no whole numbers of 64 bits, or not exact ones."""
 LAWS = ("uniform", "gaussian", "laplace")
 SIZES = {"uniform": "reach", "gaussian": "deviation", "laplace": "scale"}
 """What the size of each law is called."""
@@ -149,6 +151,8 @@ class NoisyNumber:
         except ParameterError:
             step = Fraction(1, 2)
         far = self.law == "uniform" and not -self.spread <= step <= self.steps + self.spread
+        if abs(step) > MAX_STEP:
+            raise DataError(f"question {self.name!r}: {written[:40]!r} is too far from its range to be an answer")
         if step.denominator != 1 or far:
             raise DataError(
                 f"question {self.name!r}: {written!r} was not shown by it; it shows {decimal(self.low)} plus "
