@@ -61,6 +61,11 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+def test_a_link_by_a_column_that_is_not_there_is_caught(signed: tuple[Path, Signer], tmp_path: Path) -> None:
+    copy = resealed(shutil.copytree(signed[0] / "out", tmp_path / "copy"), lambda m: m["links"][0].__setitem__(1, "x"))
+    assert "identifiers that are no keys of a link" in failing(copy)
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_manifest_is_caught_by_its_signature(name: str, signed: tuple[Path, Signer], tmp_path: Path) -> None:
     copy = resealed(shutil.copytree(signed[0] / "out", tmp_path / "copy"), CHANGES[name])

@@ -104,7 +104,10 @@ def _linked(folder: Path, stated: LinkedManifest, model: Build) -> Iterable[Chec
         return
     tables = {name: tables_of(folder / name, one)[DATA] for name, one in manifests.items()}
     published = {name: Published.from_json(one["data"]) for name, one in manifests.items()}
-    yield same("identifiers that are no keys of a link", _strange(published, stated.links), [])
+    strange = _strange(published, stated.links)
+    yield same("identifiers that are no keys of a link", strange, [])
+    if strange:
+        return
     try:
         root, order = from_leaves(stated.tables, stated.links)
         above = {link.table: _above(tables, link) for link in order}
