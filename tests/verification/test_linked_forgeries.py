@@ -16,6 +16,7 @@ from sfumato.bundle.manifest import dump, seal
 from sfumato.bundle.signatures import Card, Signer, sign
 from sfumato.workflow.linked.linked_plan import LinkedPlan
 from sfumato.workflow.linked.linked_release import release_linked
+from tests.verification.every_bundle import copied
 from tests.verification.forging import failing
 from tests.workflow.linked_tables import laid_out
 
@@ -61,8 +62,8 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def test_a_link_by_a_column_that_is_not_there_is_caught(signed: tuple[Path, Signer], tmp_path: Path) -> None:
-    copy = resealed(shutil.copytree(signed[0] / "out", tmp_path / "copy"), lambda m: m["links"][0].__setitem__(1, "x"))
+def test_a_link_by_a_column_that_is_not_there_is_caught(tmp_path: Path) -> None:
+    copy = resealed(copied("linked", tmp_path), lambda m: m["links"][0].__setitem__(1, "x"))
     assert "identifiers that are no keys of a link" in failing(copy)
 
 
