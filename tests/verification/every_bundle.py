@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-import polars as pl
-
 import sfumato as sf
 from sfumato.workflow.linked.linked_plan import LinkedPlan
 from sfumato.workflow.linked.linked_release import release_linked
@@ -114,8 +112,3 @@ def _made(name: str) -> Path:
 def copied(name: str, folder: Path) -> Path:
     """A copy of a bundle that may be changed."""
     return Path(shutil.copytree(BUNDLES / name if name in GOLDEN else _made(name), folder / "copy"))
-
-
-def frame_of(path: Path) -> pl.DataFrame:
-    """The rows of a bundle, every cell as text."""
-    return pl.read_csv(path, infer_schema=False).fill_null("")

@@ -27,12 +27,12 @@ async def said(request: Request) -> Said:
                 f"the request has more than {MAX_BODY:,} bytes; a plan has at most {MOST_TOML:,} characters"
             )
     try:
-        found = read_json(body.decode())
+        content = read_json(body.decode())
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise DataError("the request holds no JSON object")
-    return found
+    return content
 
 
 def table(given: Said, key: str) -> dict[str, Any]:

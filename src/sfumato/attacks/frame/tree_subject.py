@@ -30,7 +30,7 @@ class ToldTree(Brief):
     outside: Whole | None = None
     """The leaf of every person who is not."""
     counts: Whole | None = None
-    """Leaves x classes: the records of each class, where they are told."""
+    """Leaves x classes: the records of each class, where the tree shows them."""
     parts: Whole | None = None
     """Where the edge to a person's leaf has several values: which of them the person has; else -1."""
 

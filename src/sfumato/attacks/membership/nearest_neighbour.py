@@ -93,37 +93,37 @@ class NearestNeighbour:
 def _nearest(subject: Subject, release: pl.DataFrame, people: pl.DataFrame) -> Reals:
     """For each person the distance to the nearest released row."""
     columns = [_apart(subject, name, release, people) for name in subject.quasi]
-    found = np.full(people.height, np.inf)
+    distances = np.full(people.height, np.inf)
     step = max(_CELLS // max(release.height, 1), 1)
     for first in range(0, people.height, step):
         some = slice(first, first + step)
-        total = np.zeros((len(found[some]), release.height), np.float32)
+        total = np.zeros((len(distances[some]), release.height), np.float32)
         for theirs, mine in columns:
             left, right = theirs[some, None], mine[None, :]
             gap = left - right if theirs.dtype.kind == "f" else (left != right).astype(np.float32)
             total += np.nan_to_num(gap, nan=1.0) ** 2
-        found[some] = np.sqrt(total.min(axis=1, initial=np.inf))
-    return found
+        distances[some] = np.sqrt(total.min(axis=1, initial=np.inf))
+    return distances
 
 
 def _apart(subject: Subject, name: str, release: pl.DataFrame, people: pl.DataFrame) -> tuple[Reals, Reals]:
     """A column of people and of released rows: numbers in standard deviations of the release, words as codes."""
     if name in subject.numeric:
-        shown = _middles(numbers(release[name]), release[name])
-        known = shown[~np.isnan(shown)]
+        values = _middles(numbers(release[name]), release[name])
+        known = values[~np.isnan(values)]
         spread = float(known.std()) if len(known) else 0.0
         spread = spread or 1.0
-        return (numbers(people[name]) / spread).astype(np.float32), (shown / spread).astype(np.float32)
+        return (numbers(people[name]) / spread).astype(np.float32), (values / spread).astype(np.float32)
     both = pl.concat([texts_of(people, name), texts_of(release, name)])
     codes = both.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
     return codes[: people.height], codes[people.height :]  # type: ignore[return-value]
 
 
-def _middles(found: Reals, cells: pl.Series) -> Reals:
+def _middles(values: Reals, cells: pl.Series) -> Reals:
     """Numbers; of intervals their middles."""
-    odd = np.flatnonzero(np.isnan(found))
+    odd = np.flatnonzero(np.isnan(values))
     for place in odd.tolist():
         interval = read_interval(str(cells[place]))
         if interval is not None and np.isfinite(interval.low + interval.high):
-            found[place] = (interval.low + interval.high) / 2
-    return found
+            values[place] = (interval.low + interval.high) / 2
+    return values

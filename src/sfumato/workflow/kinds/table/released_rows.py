@@ -65,8 +65,8 @@ def rows_that_stay(plan: Plan, prepared: Prepared, suppressed: Flags) -> Prepare
     """The problem of the rows that are not removed; none of them may be removed any more."""
     problem = prepared.problem
     cells = replace(problem.cells.take(~suppressed), population=problem.cells.population)
-    found = [_column(plan, prepared, cells, place) for place in range(len(cells.quasi))]
-    domains, hierarchies, lifts = (tuple(part) for part in zip(*found, strict=True)) if found else ((), (), ())
+    columns = [_column(plan, prepared, cells, place) for place in range(len(cells.quasi))]
+    domains, hierarchies, lifts = (tuple(part) for part in zip(*columns, strict=True)) if columns else ((), (), ())
     counted = {name: _tally_domain(plan, tally, cells.people) for name, tally in cells.tallies.items()}
     cells, place = _renamed(cells, domains, lifts, counted, merge=prepared.grain == "cells")
     people = cells.people
