@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --require-hashes --no-build-isolation
 OURSELVES := $(PIP) --no-deps --no-build-isolation -e .
 # What the first command would otherwise compile: modules, templates of pages, loops for paths and sets.
-AHEAD := $(BIN)/python -m compileall -q src && $(BIN)/python -m sfumato.report && $(BIN)/python -m sfumato.ground.kernels
+AHEAD := $(BIN)/python -m compileall -q src && $(BIN)/python -m sfumato.reports && $(BIN)/python -m sfumato.core.kernels
 
 .PHONY: demo test test-quick test-full check bench pictures wheel lock clean
 

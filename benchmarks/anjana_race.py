@@ -16,7 +16,7 @@ import polars as pl
 import sfumato as sf
 from lattice import problem
 from measure import table, timed
-from sfumato.publish.problem import Recoded
+from sfumato.algorithms.problem import Recoded
 from tables import Subject, subject
 
 SHARES = (0.0, 0.04)

@@ -17,16 +17,16 @@ import polars as pl
 
 import sfumato as sf
 from measure import table
-from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.attacks.frame.trials import Finding, Outcome
-from sfumato.bundle.attack_titles import is_named
-from sfumato.datasets.uci_adult import adult_folder
-from sfumato.ground.chance import Chance
-from sfumato.ground.work import Work
-from sfumato.workflow.attacking import attack, attacked
-from sfumato.workflow.audit import Audit
-from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.plan.attack_plan import AttackPlan
+from sfumato.attacks.finding import Finding, Outcome
+from sfumato.attacks.subject import Coverage, Subject
+from sfumato.bundles.manifest.sections import is_named
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.pipeline.attack import attack, attacked
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods.method import Audit
+from sfumato.pipeline.plan.evaluation import AttackPlan
+from sfumato.tables.datasets.uci_adult import adult_folder
 
 QUASI = ("age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country")
 SECRET, TARGET = "occupation", "income"
@@ -114,7 +114,7 @@ def raw(people: pl.DataFrame, control: pl.DataFrame) -> Audit:
 
 def _tree(secrets: pl.Series) -> dict[str, dict[str, tuple[str, ...]]]:
     """What lies above each occupation, as the plans have it."""
-    from sfumato.data.bundled import hierarchy_files
+    from sfumato.tables.hierarchy_files import hierarchy_files
 
     lines = hierarchy_files("census")[SECRET].read_text().splitlines()
     paths = {leaf: tuple(above[:-1]) for leaf, *above in (line.split(";") for line in lines)}

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import sfumato as sf
 from measure import table
-from sfumato.datasets.synthetic_census import census, census_hierarchies
+from sfumato.tables.datasets.synthetic_census import census, census_hierarchies
 from stages import peak_mb, tell
 
 AIMS: Mapping[int, float] = {30_000: 60.0, 1_000_000: 300.0}
@@ -65,14 +65,14 @@ def make(rows: int, algorithm: str, place: Path) -> None:
 
 def attack(algorithm: str, place: Path) -> None:
     """In the second process: what ``sfumato attack`` does, one attack after the other, with a clock."""
-    from sfumato.bundle.manifest import load
-    from sfumato.ground.chance import Chance
-    from sfumato.ground.work import Work
-    from sfumato.workflow.attacking import attacked
-    from sfumato.workflow.catalog.lookup import catalog
-    from sfumato.workflow.kinds.table.table_subject import bundle_subject
-    from sfumato.workflow.loading import load_table
-    from sfumato.workflow.plan.attack_plan import AttackPlan
+    from sfumato.bundles.manifest.document import load
+    from sfumato.core.randomness import Chance
+    from sfumato.core.run_context import Work
+    from sfumato.pipeline.attack import attacked
+    from sfumato.pipeline.catalog.catalog import catalog
+    from sfumato.pipeline.inputs import load_table
+    from sfumato.pipeline.methods.table.subject import bundle_subject
+    from sfumato.pipeline.plan.evaluation import AttackPlan
 
     asked = plan(algorithm)
     began = time.perf_counter()
@@ -94,7 +94,7 @@ def attack(algorithm: str, place: Path) -> None:
 
 def main() -> str:
     """A column for each bundle."""
-    from sfumato.workflow.catalog.lookup import catalog
+    from sfumato.pipeline.catalog.catalog import catalog
 
     found = {(rows, name): staged(rows, name) for rows in AIMS for name in ALGORITHMS}
     lines: list[list[str]] = [["classes", *(f"{one.get('classes', 0):,}" for one in found.values())]]

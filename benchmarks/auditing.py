@@ -17,14 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import sfumato as sf
 from measure import table
-from sfumato.budget.answer_log import AnswerLog
-from sfumato.data.frames import from_frame
-from sfumato.queries.exact import width_rule
-from sfumato.queries.exact.auditor import Auditor
-from sfumato.queries.exact.exact_rules import ExactRules
-from sfumato.queries.exact.exact_session import ExactSession
-from sfumato.queries.exact.kernel_sums import error_bound
-from sfumato.queries.exact.width_rule import Span
+from sfumato.dp.answer_log import AnswerLog
+from sfumato.queries.exact import auditor as width_rule
+from sfumato.queries.exact.auditor import Auditor, Span
+from sfumato.queries.exact.session import ExactRules, ExactSession
+from sfumato.queries.exact.sums import error_bound
+from sfumato.tables.frames import from_frame
 from tests.brute.told import narrowest, sums_follow
 
 ROWS, QUESTIONS = 30_000, 10_000

@@ -85,7 +85,7 @@ def seconds(source: Path, plan: dict[str, Any], out: Path | None) -> tuple[float
 
 def main(old: Path) -> None:
     """Print the table."""
-    from sfumato import datasets
+    from sfumato.tables import datasets
 
     rows = []
     with tempfile.TemporaryDirectory() as name:

@@ -13,20 +13,19 @@ from numpy.typing import NDArray
 
 from measure import table, timed
 from pictures import TONES, Line, Panel, save
-from sfumato.data.table import Column, Table
-from sfumato.datasets.synthetic_census import census, census_hierarchies
-from sfumato.datasets.uci_adult import adult, adult_folder
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.hierarchy import Hierarchy
-from sfumato.describe.paths import Paths, read_hierarchy
-from sfumato.ground.work import Work
-from sfumato.group.cells import cells
+from sfumato.algorithms.bottom_up import BottomUp
+from sfumato.algorithms.lattice.optimal import optimal
+from sfumato.algorithms.problem import Problem
+from sfumato.core.run_context import Work
+from sfumato.counts.local_table import cells
+from sfumato.metrics.information_loss import ClassificationMetric, LossMetric
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.publish.bottom_up import BottomUp
-from sfumato.publish.lattice.optimal import optimal
-from sfumato.publish.problem import Problem
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.class_metrics import ClassificationMetric
+from sfumato.tables.datasets.synthetic_census import census, census_hierarchies
+from sfumato.tables.datasets.uci_adult import adult, adult_folder
+from sfumato.tables.hierarchy import Hierarchy
+from sfumato.tables.hierarchy_files import Paths, read_hierarchy
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Column, Table
 from tables import ROOT
 
 NAMES = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")

@@ -8,12 +8,11 @@ import numpy as np
 
 from measure import table
 from pictures import Panel, save
-from sfumato.collect.channels import evidence
-from sfumato.collect.designing import number_question
-from sfumato.collect.reconstruct import Method, reconstruct
-from sfumato.collect.studies import shown_numbers
-from sfumato.ground.chance import Chance
-from sfumato.report.base.line_chart import Line, ticks_over
+from sfumato.collection.channels import evidence, shown_numbers
+from sfumato.collection.reconstruction import Method, reconstruct
+from sfumato.collection.specification import number_question
+from sfumato.core.randomness import Chance
+from sfumato.reports.plots import Line, ticks_over
 
 PRIVACY = (0.25, 0.5, 1.0, 2.0)
 SIZES = (1_000, 10_000, 100_000)

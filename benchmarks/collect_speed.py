@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from measure import table, timed
-from sfumato.collect.channels import evidence
-from sfumato.collect.designing import number_question
-from sfumato.collect.reconstruct import reconstruct
-from sfumato.collect.studies import shown_numbers
-from sfumato.ground.chance import Chance
+from sfumato.collection.channels import evidence, shown_numbers
+from sfumato.collection.reconstruction import reconstruct
+from sfumato.collection.specification import number_question
+from sfumato.core.randomness import Chance
 
 ANSWERS, CELLS, FEW = 1_000_000, 100, 20_000
 

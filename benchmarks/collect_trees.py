@@ -7,13 +7,13 @@ import polars as pl
 
 from measure import table
 from pictures import Panel, save
-from sfumato.collect.designing import number_question
-from sfumato.collect.reconstructed_bayes import ReconstructedNaiveBayes
-from sfumato.collect.reconstructed_tree import ReconstructedTree
-from sfumato.collect.studies import shown_numbers
-from sfumato.datasets.synthetic_quest import QUEST_RANGES, quest
-from sfumato.ground.chance import Chance
-from sfumato.report.base.line_chart import Line
+from sfumato.collection.channels import shown_numbers
+from sfumato.collection.decision_tree import ReconstructedTree
+from sfumato.collection.naive_bayes import ReconstructedNaiveBayes
+from sfumato.collection.specification import number_question
+from sfumato.core.randomness import Chance
+from sfumato.reports.plots import Line
+from sfumato.tables.datasets.stand_ins import QUEST_RANGES, quest
 
 TRAINING, TESTED = 100_000, 5_000
 STEPS = {"age": "0.1", "elevel": 1, "car": 1, "zipcode": 1, "hyears": 1}

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import sfumato as sf
-from sfumato.ground.errors import SfumatoError
-from sfumato.ground.work import Work
-from sfumato.utility.accuracy import Trial
-from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.table.table_release import TableRelease as Release
+from sfumato.core.errors import SfumatoError
+from sfumato.core.run_context import Work
+from sfumato.metrics.classification import Trial
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods.table.release import TableRelease as Release
 from stages import Stopwatch
 from tables import Subject, subject
 

@@ -14,13 +14,12 @@ from sklearn.tree import DecisionTreeClassifier
 import sfumato as sf
 from measure import table, timed
 from pictures import Panel, save
-from sfumato.datasets.uci_adult import adult_folder
-from sfumato.ground.chance import Chance
-from sfumato.ground.work import Work
-from sfumato.publish.condensation import Condense
-from sfumato.publish.condensation.condense import CondenseProblem
-from sfumato.report.base.line_chart import Line, ticks_over
-from sfumato.utility.covariances import compatibility
+from sfumato.algorithms.condensation import Condense, CondenseProblem
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.metrics.information_loss import compatibility
+from sfumato.reports.plots import Line, ticks_over
+from sfumato.tables.datasets.uci_adult import adult_folder
 
 SIZES = (5, 10, 20, 50, 100)
 SPLITS = 5

@@ -13,7 +13,7 @@ import polars as pl
 
 from measure import table
 from pictures import TONES, Line, Panel, save
-from sfumato.datasets.synthetic_census import census, census_hierarchies
+from sfumato.tables.datasets.synthetic_census import census, census_hierarchies
 from stages import staged
 
 ALGORITHMS = ("optimal", "incognito", "mondrian", "local")

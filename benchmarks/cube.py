@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from lattice import problem
 from measure import table, timed
-from sfumato.ground.shares import rows_within
-from sfumato.ground.work import Work
+from sfumato.algorithms.lattice.incognito import feasible_nodes
+from sfumato.algorithms.lattice.subsets import Cube, monotone_part
+from sfumato.algorithms.problem import Problem
+from sfumato.core.fractions import rows_within
+from sfumato.core.run_context import Work
 from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.models.verdict import Model
-from sfumato.publish.lattice.cube import Cube
-from sfumato.publish.lattice.incognito import feasible_nodes
-from sfumato.publish.lattice.part import monotone_part
-from sfumato.publish.problem import Problem
+from sfumato.models.model import Model
 from tables import Subject, subject
 
 MILLION = 1_000_000
@@ -23,9 +22,9 @@ WAYS = ("table", "super-roots", "cube")
 
 def with_secret(one: Subject) -> Problem:
     """The table with the occupation counted in every cell, and eight quasi-identifiers."""
-    from sfumato.data.table import Table
-    from sfumato.group.cells import cells
-    from sfumato.utility.view import measures
+    from sfumato.counts.local_table import cells
+    from sfumato.metrics.metric import measures
+    from sfumato.tables.table import Table
 
     narrow = replace(one, hierarchies={name: path for name, path in one.hierarchies.items() if name != SENSITIVE})
     given, loaded = problem(narrow, 0.0), Table(frame=one.frame)

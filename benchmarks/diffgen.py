@@ -7,10 +7,10 @@ from typing import Any
 
 from measure import table, timed
 from pictures import TONES, Line, Panel, save
-from sfumato.ground.work import Work
-from sfumato.papers.diffgen_trial import Domains, domains, private
-from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.noisy_table import PrivateTable
+from sfumato.algorithms.diffgen import DiffGen
+from sfumato.algorithms.private_table import PrivateTable
+from sfumato.core.run_context import Work
+from sfumato.papers.diffgen_adult import Domains, domains, private
 from top_down import CLASS, people
 
 SIZES = (200_000, 400_000, 600_000, 800_000, 1_000_000)

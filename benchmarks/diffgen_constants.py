@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from measure import table
-from sfumato.describe.taxonomy import taxonomy
-from sfumato.ground.work import Work
-from sfumato.group.coded_column import CodedColumn
-from sfumato.group.coded_rows import CodedRows
-from sfumato.publish.diffgen import DiffGen, group_prices
-from sfumato.publish.diffgen.noisy_specializer import published
-from sfumato.publish.looking import Mechanisms
-from sfumato.publish.noisy_table import Attribute, NoisyTable, PrivateTable
+from sfumato.algorithms.diffgen import DiffGen, specialization
+from sfumato.algorithms.diffgen.noisy_specializer import published
+from sfumato.algorithms.private_table import Attribute, Mechanisms, NoisyTable, PrivateTable
+from sfumato.core.run_context import Work
+from sfumato.counts.local_cuts import CodedColumn, CodedRows
+from sfumato.tables.taxonomy import taxonomy
 from tables import ROOT
 
 RUNS, RUNS_INNER = 4, 10
@@ -203,21 +201,21 @@ def settled(given: list[tuple[str, Trial]], kept: str) -> list[str]:
 
 def by_price(given: list[tuple[str, Trial]]) -> list[list[str]]:
     """Each price, all else as it is."""
-    usual, rows = group_prices.PRICE, []
+    usual, rows = specialization.PRICE, []
     for price in PRICES:
-        group_prices.PRICE = price
+        specialization.PRICE = price
         rows.append([f"{price:g}", *settled(given, KEPT[0])])
-    group_prices.PRICE = usual
+    specialization.PRICE = usual
     return rows
 
 
 def by_size(given: list[tuple[str, Trial]]) -> list[list[str]]:
     """What is kept for the counts, and how many times their noise should be in a group; all else as it is."""
-    usual, rows = group_prices.RECORDS, []
+    usual, rows = specialization.RECORDS, []
     for kept, records in [*((KEPT[0], many) for many in RECORDS), *((kept, usual) for kept in KEPT[1:])]:
-        group_prices.RECORDS = records
+        specialization.RECORDS = records
         rows.append([f"{kept}, {records:g}", *settled(given, kept)])
-    group_prices.RECORDS = usual
+    specialization.RECORDS = usual
     return rows
 
 

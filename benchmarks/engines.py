@@ -85,7 +85,7 @@ class Ends:
 def released(folder: Path, engine: str) -> dict[str, Any]:
     """Make, write and verify one release in this process, and tell what that took."""
     import sfumato as sf
-    from sfumato.ground.work import Work
+    from sfumato.core.run_context import Work
 
     plan = sf.Plan.parse({**PLAN, "input": WHERE.get(engine, {})}, folder=folder)
     began = time.process_time()
@@ -193,7 +193,7 @@ def child(folder: str, engine: str) -> None:
 def picture(lines: list[str]) -> None:
     """Draw processor time and memory by rows: of the whole, and of the search, which sees cells and no rows."""
     from pictures import Panel, save
-    from sfumato.report.base.line_chart import Line
+    from sfumato.reports.plots import Line
 
     told = [line.partition(" ") for line in lines]
     said = [(int(rows.replace(",", "")) / 1e6, ast.literal_eval(one)) for rows, _, one in told]
@@ -243,7 +243,7 @@ def engines() -> list[str]:
 def warehouse() -> Iterator[int]:
     """A private PostgreSQL, whose address is in WAREHOUSE; gives the number of its process."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.engines.private_postgres import started
+    from tests.tables.engines.private_postgres import started
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sfumato-postgres-")))

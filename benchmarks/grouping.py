@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from measure import table, timed
-from sfumato.data.table import Table
-from sfumato.group.cells import Cells, cells
+from sfumato.counts.local_table import Cells, cells
+from sfumato.tables.table import Table
 from tables import subject
 
 

@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from measure import table, timed
-from sfumato.ground.chance import Chance
-from sfumato.ground.work import Work
-from sfumato.group.frequent_itemsets import frequent_itemsets, least_rows
-from sfumato.group.sensitive_patterns import Pattern, Thresholds
-from sfumato.group.transactions import Transactions
-from sfumato.mine.side_effects import side_effects
-from sfumato.publish.sanitize.auto_hiding import choice
-from sfumato.publish.sanitize.border_hiding import BorderHiding
-from sfumato.publish.sanitize.exact_hiding import ExactHiding
-from sfumato.publish.sanitize.hiding_problem import HidingProblem
-from sfumato.publish.sanitize.item_removal import Blocking, ItemRemoval
-from sfumato.publish.sanitize.transaction_removal import TransactionRemoval
+from sfumato.algorithms.sanitize.border_hiding import BorderHiding
+from sfumato.algorithms.sanitize.exact_hiding import ExactHiding, choice
+from sfumato.algorithms.sanitize.problem import HidingProblem
+from sfumato.algorithms.sanitize.removal import Blocking, ItemRemoval, TransactionRemoval
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.counts.frequent_itemsets import frequent_itemsets, least_rows
+from sfumato.counts.sensitive_patterns import Pattern, Thresholds
+from sfumato.counts.transactions import Transactions
+from sfumato.mining.association_rules import side_effects
 from tables import ROOT
 
 DATA = (

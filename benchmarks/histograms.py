@@ -11,21 +11,21 @@ from pathlib import Path
 import numpy as np
 
 from measure import command, table, timed
-from sfumato.data.table import Table
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.paths import read_hierarchy
-from sfumato.ground.shares import rows_within
-from sfumato.ground.work import Work
-from sfumato.group.cells import cells
+from sfumato.algorithms.feasibility import Suppression
+from sfumato.algorithms.lattice.optimal import optimal
+from sfumato.algorithms.problem import Levels, Problem
+from sfumato.core.fractions import rows_within
+from sfumato.core.run_context import Work
+from sfumato.counts.local_table import cells
+from sfumato.metrics.information_loss import LossMetric
+from sfumato.metrics.metric import measures
 from sfumato.models.l_diversity import EntropyLDiversity
 from sfumato.models.lkc import LKCPrivacy
+from sfumato.models.model import Model
 from sfumato.models.t_closeness import TCloseness
-from sfumato.models.verdict import Model
-from sfumato.publish.lattice.optimal import optimal
-from sfumato.publish.problem import Levels, Problem
-from sfumato.publish.suppression import Suppression
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.view import measures
+from sfumato.tables.hierarchy_files import read_hierarchy
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Table
 from tables import Subject, subject
 
 SENSITIVE = ("occupation", "disease")

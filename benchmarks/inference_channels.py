@@ -12,12 +12,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import sfumato as sf
 from measure import table, timed
-from sfumato.mine.channels import channel_finding
-from sfumato.mine.channels.channel_finding import find_channels
-from sfumato.mine.channels.channel_repair import raise_supports, withhold
-from sfumato.mine.channels.complete_intervals import complete_channels
-from sfumato.mine.channels.derived_supports import derived
-from sfumato.mine.channels.told_sets import ToldSets, of_frequent, told_sets
+from sfumato.mining.channels import detection
+from sfumato.mining.channels.bounds import complete_channels, derived
+from sfumato.mining.channels.detection import find_channels
+from sfumato.mining.channels.published_sets import ToldSets, of_frequent, told_sets
+from sfumato.mining.channels.repair import raise_supports, withhold
 from tests.shared_data import shared
 
 DATA = (
@@ -87,9 +86,9 @@ def small(many: int = 20) -> list[list[str]]:
             some = {one: sum(set(one) <= set(row) for row in records) for one in every if dice.random() < told_share}
             told = told_sets(len(records), tuple("abcde"), some)
             seen[0] += complete_channels(told, 5)[0]
-            channel_finding.MOST_WHOLE = 0
+            detection.MOST_WHOLE = 0
             seen[1] += find_channels(told, 5).many
-            channel_finding.MOST_WHOLE = 6
+            detection.MOST_WHOLE = 6
             exact = find_channels(told, 5)
             seen[2] += exact.many
             seen[3] += withhold(told, 5).proven

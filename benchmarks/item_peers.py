@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 
 from prefixspan import PrefixSpan
 
-from sfumato.group.itemsets import Itemsets
-from sfumato.group.transactions import Transactions
+from sfumato.counts.itemsets import Itemsets
+from sfumato.counts.transactions import Transactions
 
 Items = tuple[int, ...]
 

@@ -18,15 +18,15 @@ import polars as pl
 
 import sfumato as sf
 from measure import timed
-from sfumato.data.table import Table
-from sfumato.data.trajectories import trajectory_column
-from sfumato.datasets.synthetic_metro import metro
-from sfumato.ground.work import Work
-from sfumato.group.itemsets import violating
-from sfumato.group.maximal import maximal_frequent
-from sfumato.group.transactions import Secret, Transactions
-from sfumato.publish.items.item_algorithms import records
-from sfumato.workflow.kinds.items.item_release import ItemRelease
+from sfumato.algorithms.items.suppression import records
+from sfumato.core.run_context import Work
+from sfumato.counts.frequent_itemsets import maximal_frequent
+from sfumato.counts.itemsets import violating
+from sfumato.counts.transactions import Secret, Transactions
+from sfumato.pipeline.methods.items.stages import ItemRelease
+from sfumato.tables.datasets.synthetic_metro import metro
+from sfumato.tables.table import Table
+from sfumato.tables.trajectories import trajectory_column
 from stages import peak_mb, tell
 
 K, C, SUPPORT, WATCHED = 30, 0.6, 0.01, "Unemployed"

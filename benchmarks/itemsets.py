@@ -12,10 +12,10 @@ from item_peers import as_sets, lines, maximal, rescanned, spanned
 from item_stages import SUPPORT, WATCHED, C, measured, transactions
 from measure import table, timed
 from pictures import TONES, Line, Panel, in_rows, save
-from sfumato.datasets.synthetic_metro import metro
-from sfumato.group.itemsets import violating
-from sfumato.group.maximal import maximal_frequent
-from sfumato.publish.items.item_algorithms import records
+from sfumato.algorithms.items.suppression import records
+from sfumato.counts.frequent_itemsets import maximal_frequent
+from sfumato.counts.itemsets import violating
+from sfumato.tables.datasets.synthetic_metro import metro
 
 ROWS = (200_000, 400_000, 600_000, 800_000, 1_000_000)
 MINUTES = (60, 75, 90, 120)

@@ -12,21 +12,20 @@ from typing import Any
 import numpy as np
 
 from measure import table
-from sfumato.collaborate.mining.joint_bayes import joint_bayes
-from sfumato.collaborate.mining.joint_means import UNIT, joint_means, units
-from sfumato.collaborate.mining.joint_rules import joint_rules
-from sfumato.collaborate.mining.joint_tree import joint_tree
-from sfumato.collaborate.summed_cuts import SummedNumbers
-from sfumato.collaborate.together import ThreadConversation, in_threads
-from sfumato.collaborate.transcript import Meter
-from sfumato.datasets import adult
-from sfumato.describe.domains import Numbers
-from sfumato.group.frequent_itemsets import frequent_itemsets, least_rows
-from sfumato.group.transactions import Transactions
-from sfumato.mine.association_rules import Rules, association_rules
-from sfumato.mine.counted_bayes import CountedBayes
-from sfumato.mine.records import Records, read_records
-from sfumato.mine.tree_learning import TreeLearner
+from sfumato.counts.frequent_itemsets import frequent_itemsets, least_rows
+from sfumato.counts.transactions import Transactions
+from sfumato.mining.association_rules import Rules, association_rules
+from sfumato.mining.naive_bayes import CountedBayes
+from sfumato.mining.records import Records, read_records
+from sfumato.mining.tree_learning import TreeLearner
+from sfumato.parties.conversation import Meter
+from sfumato.parties.mining.classifiers import joint_bayes, joint_tree
+from sfumato.parties.mining.clusters import UNIT, joint_means, units
+from sfumato.parties.mining.rules import joint_rules
+from sfumato.parties.simulation import ThreadConversation, in_threads
+from sfumato.parties.summed_counts import SummedNumbers
+from sfumato.tables.datasets import adult
+from sfumato.tables.schema import Numbers
 from tables import ROOT
 
 PARTIES, SIZES = (3, 10), (0.1, 1.0)

@@ -15,25 +15,19 @@ from typing import Any
 import numpy as np
 
 from measure import table
-from sfumato.collaborate.private.choice_circuit import chosen
-from sfumato.collaborate.private.coin_circuit import flipped
-from sfumato.collaborate.private.count_noise import SHARED
-from sfumato.collaborate.private.held_columns import HeldColumns
-from sfumato.collaborate.private.hidden_scores import Shape, joint_inputs
-from sfumato.collaborate.private.horizontal_pair import run_horizontal_pair
-from sfumato.collaborate.private.pair_search import get_ready
-from sfumato.collaborate.private.polynomial_choice import chosen_by_polynomials
-from sfumato.collaborate.private.vertical_pair import run_vertical_pair
-from sfumato.collaborate.together import ThreadConversation, in_threads
-from sfumato.collaborate.wire.network import NetworkConversation
-from sfumato.collaborate.wire.party_cards import Address, PartyCard
-from sfumato.collaborate.wire.party_keys import PartyKey
-from sfumato.collaborate.wire.session_file import Limits, Place, Session
-from sfumato.ground.work import Work
-from sfumato.papers.diffgen_trial import behind, domains, private
-from sfumato.papers.inputs import CLASS, adult_data
-from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.noisy_table import PrivateTable
+from sfumato.algorithms.diffgen import DiffGen
+from sfumato.algorithms.private_table import PrivateTable
+from sfumato.core.run_context import Work
+from sfumato.papers.diffgen_adult import behind, domains, private
+from sfumato.papers.setup import CLASS, adult_data
+from sfumato.parties.diffgen.pair import SHARED, get_ready
+from sfumato.parties.diffgen.polynomial_choice import chosen_by_polynomials
+from sfumato.parties.diffgen.selection import Shape, chosen, flipped, joint_inputs
+from sfumato.parties.diffgen.two_parties import HeldColumns, run_horizontal_pair, run_vertical_pair
+from sfumato.parties.network.certificates import Address, PartyCard, PartyKey
+from sfumato.parties.network.session import Limits, Place, Session
+from sfumato.parties.network.tcp import NetworkConversation
+from sfumato.parties.simulation import ThreadConversation, in_threads
 
 ROWS, STEPS = (1_000, 10_000, 30_162), (2, 5, 10)
 TAXATION = ("hours-per-week", "capital-gain", "capital-loss", "workclass", "occupation")

@@ -19,13 +19,13 @@ import polars as pl
 
 import sfumato as sf
 from measure import table
-from sfumato.collaborate.joint_protocols import joint_protocol
-from sfumato.collaborate.together import ThreadConversation, in_threads
-from sfumato.data.table import Table
-from sfumato.papers.inputs import CLASS, RANGES, adult_data
-from sfumato.papers.lkc_adult import SECRET, requirement
-from sfumato.workflow.joint_releases.declared_rows import declared_rows
-from sfumato.workflow.plan.builders import builder, builder_tree
+from sfumato.papers.lkc import SECRET, requirement
+from sfumato.papers.setup import CLASS, RANGES, adult_data
+from sfumato.parties.protocols import joint_protocol
+from sfumato.parties.simulation import ThreadConversation, in_threads
+from sfumato.pipeline.joint.release import declared_rows
+from sfumato.pipeline.plan.hierarchies import builder, builder_tree
+from sfumato.tables.table import Table
 from tables import ROOT
 
 LEFT_OUT = "fnlwgt"

@@ -9,20 +9,19 @@ import numpy as np
 import polars as pl
 
 from measure import table, timed
-from sfumato.data.table import Table
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.paths import read_hierarchy
-from sfumato.ground.shares import rows_within
-from sfumato.ground.work import Work
-from sfumato.group.cells import cells
+from sfumato.algorithms.k_optimize.nodes import Nodes
+from sfumato.algorithms.k_optimize.set_enumeration import KOptimize
+from sfumato.algorithms.lattice.optimal import optimal
+from sfumato.algorithms.problem import Problem
+from sfumato.core.fractions import rows_within
+from sfumato.core.run_context import Work
+from sfumato.counts.local_table import cells
+from sfumato.metrics.information_loss import ClassificationMetric, Discernibility, LossMetric
+from sfumato.metrics.metric import Metric, measures
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.publish.k_optimize.nodes import Nodes
-from sfumato.publish.k_optimize.set_enumeration import KOptimize
-from sfumato.publish.lattice.optimal import optimal
-from sfumato.publish.problem import Problem
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.class_metrics import ClassificationMetric, Discernibility
-from sfumato.utility.view import Metric, measures
+from sfumato.tables.hierarchy_files import read_hierarchy
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Table
 from tables import Subject, subject
 
 TARGETS = ("salary-class", "income")

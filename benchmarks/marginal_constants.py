@@ -14,7 +14,7 @@ import polars as pl
 
 from measure import table
 from private_tables import Labelled, labelled, marginals
-from sfumato.publish.marginals import class_rounds, core_choice, noisy_marginals
+from sfumato.algorithms.marginals import choices, noisy_marginals
 from tables import ROOT
 
 Frame = pl.DataFrame
@@ -108,10 +108,10 @@ HOMES = {
     "ALONE": noisy_marginals,
     "CORE": noisy_marginals,
     "CLASSED": noisy_marginals,
-    "MOST": core_choice,
-    "ROUNDS": class_rounds,
-    "NOISY": class_rounds,
-    "PRICE": core_choice,
+    "MOST": choices,
+    "ROUNDS": choices,
+    "NOISY": choices,
+    "PRICE": choices,
 }
 
 

@@ -11,11 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from measure import table, timed
-from sfumato.data.table import Table
-from sfumato.group import readings
-from sfumato.group.cells import cells
-from sfumato.group.classes import Classes
-from sfumato.group.readings import matched
+from sfumato.counts import wildcards
+from sfumato.counts.classes import Classes
+from sfumato.counts.local_table import cells
+from sfumato.counts.wildcards import matched
+from sfumato.tables.table import Table
 from tables import subject
 
 ROWS = (25_000, 50_000, 100_000, 200_000, 400_000)
@@ -77,10 +77,10 @@ def seconds(call: Callable[[], object], *, repeat: int = 1) -> float:
 def measured(classes: Classes) -> dict[str, float]:
     """Each way on the same classes, as far as it can be waited for; what they find is the same."""
     plain, found = replace(classes, tallies={}), {}
-    with patch.object(readings, "_most_kinds", lambda classes: 10_000):
+    with patch.object(wildcards, "_most_kinds", lambda classes: 10_000):
         found["groups"] = seconds(lambda: matched(plain), repeat=2)
         sizes = matched(plain).sizes
-    with patch.object(readings, "_most_kinds", lambda classes: -1):
+    with patch.object(wildcards, "_most_kinds", lambda classes: -1):
         found["tree"] = seconds(lambda: matched(plain), repeat=2)
         alike = np.array_equal(sizes, matched(plain).sizes)
     found["tallies"] = seconds(lambda: matched(classes), repeat=2)

@@ -8,7 +8,7 @@ import polars as pl
 
 import sfumato as sf
 from measure import table
-from sfumato.datasets.uci_adult import adult_folder
+from sfumato.tables.datasets.uci_adult import adult_folder
 
 SIZES = (3, 5, 10, 20)
 ADULT = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")

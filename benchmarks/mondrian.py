@@ -10,19 +10,18 @@ import numpy as np
 
 from lattice import problem
 from measure import table, timed
-from sfumato.data.table import Table
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.hierarchy import Hierarchy
-from sfumato.describe.paths import read_hierarchy
-from sfumato.ground.work import Work
-from sfumato.group.cells import cells
+from sfumato.algorithms.lattice.optimal import optimal
+from sfumato.algorithms.mondrian import Mondrian, mondrian
+from sfumato.algorithms.problem import Problem
+from sfumato.core.run_context import Work
+from sfumato.counts.local_table import cells
+from sfumato.metrics.information_loss import NCP, ClassificationMetric, LossMetric
+from sfumato.metrics.metric import measures
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.publish.lattice.optimal import optimal
-from sfumato.publish.mondrian import Mondrian, mondrian
-from sfumato.publish.problem import Problem
-from sfumato.utility.cell_metrics import NCP, LossMetric
-from sfumato.utility.class_metrics import ClassificationMetric
-from sfumato.utility.view import measures
+from sfumato.tables.hierarchy import Hierarchy
+from sfumato.tables.hierarchy_files import read_hierarchy
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Table
 from tables import Subject, subject
 
 

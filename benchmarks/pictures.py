@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from sfumato.report.base.line_chart import Line, line_chart
-from sfumato.report.base.line_chart import Panel as Chart
+from sfumato.reports.plots import Line, line_chart
+from sfumato.reports.plots import Panel as Chart
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 TONES = tuple(range(6))

@@ -22,33 +22,29 @@ import gmpy2
 import numpy as np
 
 from measure import table
-from sfumato.collaborate.exchange import Talk
-from sfumato.collaborate.primitives.circuit_builder import CircuitBuilder
-from sfumato.collaborate.primitives.circuit_words import less
-from sfumato.collaborate.primitives.exponential_selection import selected
-from sfumato.collaborate.primitives.extended_transfers import receive_chosen, send_chosen
-from sfumato.collaborate.primitives.fixed_key_hash import FixedKeyHash
-from sfumato.collaborate.primitives.garbled_talk import ready_to_compute
-from sfumato.collaborate.primitives.garbling import fresh_offset, garbled
-from sfumato.collaborate.primitives.intersection_by_points import points_receiving, points_sending
-from sfumato.collaborate.primitives.oblivious_polynomial import receive_polynomial, send_polynomial
-from sfumato.collaborate.primitives.oblivious_transfer import receive_base, send_base
-from sfumato.collaborate.primitives.pairwise_masks import agree_keys
-from sfumato.collaborate.primitives.random_value import random_value
-from sfumato.collaborate.primitives.scalar_product import product_of_bits, product_of_numbers
-from sfumato.collaborate.primitives.secure_maximum import (
-    compare,
-    joint_maximum_of_values,
-    maximum_of_shares,
-    maximum_of_values,
+from sfumato.core.randomness import fresh_key
+from sfumato.parties.circuit_arithmetic import less
+from sfumato.parties.circuits import CircuitBuilder
+from sfumato.parties.conversation import Talk
+from sfumato.parties.garbled_circuits import fresh_offset, garbled, ready_to_compute
+from sfumato.parties.gmw import ready_to_share
+from sfumato.parties.oblivious_polynomial import receive_polynomial, send_polynomial
+from sfumato.parties.oblivious_transfer import (
+    FixedKeyHash,
+    receive_base,
+    receive_chosen,
+    receive_many,
+    send_base,
+    send_chosen,
+    send_many,
 )
-from sfumato.collaborate.primitives.secure_sum import secure_sum
-from sfumato.collaborate.primitives.secure_union import secure_union
-from sfumato.collaborate.primitives.set_intersection import intersect_receiving, intersect_sending
-from sfumato.collaborate.primitives.shared_circuit import ready_to_share
-from sfumato.collaborate.primitives.transfer_of_many import receive_many, send_many
-from sfumato.collaborate.together import seats, together
-from sfumato.ground.secret_key import fresh_key
+from sfumato.parties.random_selection import random_value, selected
+from sfumato.parties.scalar_product import product_of_bits, product_of_numbers
+from sfumato.parties.secure_maximum import compare, joint_maximum_of_values, maximum_of_shares, maximum_of_values
+from sfumato.parties.secure_sum import agree_keys, secure_sum
+from sfumato.parties.secure_union import secure_union
+from sfumato.parties.set_intersection import intersect_receiving, intersect_sending, points_receiving, points_sending
+from sfumato.parties.simulation import seats, together
 
 COUNTRY, MILLION = 45_222, 1_000_000
 """The complete records of Adult, and a million."""

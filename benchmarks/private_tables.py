@@ -19,15 +19,15 @@ import numpy as np
 import polars as pl
 
 from measure import table, timed
-from sfumato.budget.promise import Promise
-from sfumato.data.table import Table
-from sfumato.ground.work import Work
-from sfumato.noise import counted
-from sfumato.publish.marginals import Marginals
-from sfumato.publish.marginals.binnings import binned
-from sfumato.publish.noisy_table import NoisyTable, PrivateTable
-from sfumato.workflow.kinds.private.declared import declared_table
-from sfumato.workflow.plan.plan import Plan
+from sfumato.algorithms.marginals import Marginals
+from sfumato.algorithms.marginals.levels import binned
+from sfumato.algorithms.private_table import NoisyTable, PrivateTable
+from sfumato.core.run_context import Work
+from sfumato.dp.accounting import Promise
+from sfumato.dp.noise import counted
+from sfumato.pipeline.methods.private.domains import declared_table
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.tables.table import Table
 from tables import ROOT
 
 RUNS = 10
@@ -106,7 +106,7 @@ def _grid(low: float, high: float) -> int:
 def adult() -> Labelled:
     """UCI Adult, complete rows, as the thesis splits it."""
     import sfumato as sf
-    from sfumato.datasets.uci_adult import adult_folder
+    from sfumato.tables.datasets.uci_adult import adult_folder
 
     frame = sf.datasets.adult(folder=adult_folder())
     return labelled("Adult", frame, "income", ADULT, 30_162, 15_060)
@@ -196,10 +196,9 @@ def marginals(of: Labelled, epsilon: str, delta: str | None) -> dict[str, float]
 
 def without_class(of: Labelled, epsilon: str, delta: str | None) -> dict[str, float]:
     """The class as one column among others: nothing but two-way marginals is asked for."""
-    from sfumato.describe.taxonomy import taxonomy
-    from sfumato.group.coded_column import CodedColumn
-    from sfumato.group.coded_rows import CodedRows
-    from sfumato.publish.noisy_table import Attribute
+    from sfumato.algorithms.private_table import Attribute
+    from sfumato.counts.local_cuts import CodedColumn, CodedRows
+    from sfumato.tables.taxonomy import taxonomy
 
     names = of.train.classes
     tree = taxonomy([(one,) for one in names], {}, total=float(len(names)), height=1)
@@ -215,7 +214,7 @@ def without_class(of: Labelled, epsilon: str, delta: str | None) -> dict[str, fl
 def naive(of: Labelled, epsilon: str, delta: str | None) -> dict[str, float]:
     """Noisy counts of every attribute with the class, none below 1: a model, no rows."""
     ((unit, whole),) = budget(epsilon, delta).items()
-    from sfumato.budget.purse import Purse
+    from sfumato.dp.accounting import Purse
 
     purse, told = Purse(whole=whole, unit=unit), np.zeros((len(of.truth), of.classes))  # type: ignore[arg-type]
     for place, size in enumerate(of.sizes):

@@ -12,8 +12,8 @@ import polars as pl
 
 import sfumato as sf
 from measure import table, timed
-from sfumato.budget.events import Pure
-from sfumato.budget.ledger import Ledger
+from sfumato.dp.events import Pure
+from sfumato.dp.ledger import Ledger
 from sfumato.queries import Categories, Numbers, Session
 
 ROWS = 1_000_000

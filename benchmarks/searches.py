@@ -11,22 +11,21 @@ import polars as pl
 
 from lattice import problem
 from measure import table, timed
-from sfumato.data.table import Column, Table
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.hierarchy import Hierarchy
-from sfumato.describe.ranges import Intervals
-from sfumato.describe.texts import Flat
-from sfumato.ground.work import Work
-from sfumato.group.cells import cells
+from sfumato.algorithms.lattice.datafly import datafly
+from sfumato.algorithms.lattice.greedy import greedy
+from sfumato.algorithms.lattice.incognito import incognito
+from sfumato.algorithms.lattice.optimal import optimal
+from sfumato.algorithms.lattice.samarati import samarati
+from sfumato.algorithms.problem import Outcome, Problem
+from sfumato.core.run_context import Work
+from sfumato.counts.local_table import cells
+from sfumato.metrics.information_loss import LossMetric
+from sfumato.metrics.metric import measures
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.publish.lattice.datafly import datafly
-from sfumato.publish.lattice.greedy import greedy
-from sfumato.publish.lattice.incognito import incognito
-from sfumato.publish.lattice.optimal import optimal
-from sfumato.publish.lattice.samarati import samarati
-from sfumato.publish.problem import Outcome, Problem
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.view import measures
+from sfumato.tables.hierarchy import Hierarchy
+from sfumato.tables.hierarchy_builders import Flat, Intervals
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Column, Table
 from tables import ROOT, subject
 
 SEARCHES: tuple[Callable[[Problem, Work], Outcome], ...] = (optimal, incognito, samarati, datafly, greedy)

@@ -77,8 +77,8 @@ CPU is that of the search alone. BMS-WebView-2 guards every 170th of its items b
 
 def _made(plan: dict[str, Any], frame: pl.DataFrame, place: Path) -> tuple[sf.ItemRelease, float, str]:
     """A release, the seconds of its search, and whether it was verified."""
-    from sfumato.ground.work import Work
-    from sfumato.workflow.kinds.items.item_plan import item_algorithm
+    from sfumato.core.run_context import Work
+    from sfumato.pipeline.methods.items.problem import item_algorithm
 
     read = sf.Plan.parse(plan)
     made = sf.release(read, frame)

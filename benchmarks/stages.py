@@ -19,8 +19,8 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
-from sfumato.ground.work import Work
-from sfumato.workflow.kinds.table.table_release import TableRelease as Release
+from sfumato.core.run_context import Work
+from sfumato.pipeline.methods.table.release import TableRelease as Release
 
 SEARCHED = ("search", "recode and judge")
 """The stages that a release itself tells the end of."""

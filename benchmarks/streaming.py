@@ -23,9 +23,9 @@ import polars as pl
 import sfumato as sf
 from condensing import DEALT, accuracy, condensed, numbers, tables
 from measure import Cost, process, table, timed
-from sfumato.ground.chance import Chance
-from sfumato.utility.covariances import compatibility
-from sfumato.workflow.streaming.streams import run_stream
+from sfumato.core.randomness import Chance
+from sfumato.metrics.information_loss import compatibility
+from sfumato.pipeline.streams import run_stream
 
 HERE = Path(__file__).resolve().parents[1]
 MILLION = 1_000_000

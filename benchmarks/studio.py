@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import table
-from sfumato.studio.guard import COOKIE, Keys
+from sfumato.studio.requests import COOKIE, Keys
 from tables import Subject, subject
 
 TICKS = os.sysconf("SC_CLK_TCK")

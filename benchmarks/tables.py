@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sfumato.datasets.synthetic_census import census, census_hierarchies
+from sfumato.tables.datasets.synthetic_census import census, census_hierarchies
 
 ROOT = Path(os.environ.get("SFUMATO_DATA") or Path(__file__).parents[2] / "shared" / "data")
 

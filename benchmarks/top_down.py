@@ -13,22 +13,21 @@ from numpy.typing import NDArray
 
 from measure import table, timed
 from pictures import TONES, Line, Panel, save
-from sfumato.data.table import Table
-from sfumato.datasets.synthetic_census import census, census_hierarchies
-from sfumato.datasets.uci_adult import adult, adult_folder
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.paths import read_hierarchy
-from sfumato.describe.ranges import Grown
-from sfumato.ground.work import Work
-from sfumato.group.cells import cells
-from sfumato.group.weighted_cells import JointCells
+from sfumato.algorithms.problem import Outcome, Problem
+from sfumato.algorithms.top_down import TopDown
+from sfumato.algorithms.top_down.columns import Column, columns, counted
+from sfumato.core.run_context import Work
+from sfumato.counts.local_cuts import JointCells
+from sfumato.counts.local_table import cells
+from sfumato.metrics.information_loss import LossMetric
+from sfumato.metrics.metric import measures
 from sfumato.models.lkc import LKCPrivacy
-from sfumato.publish.problem import Outcome, Problem
-from sfumato.publish.top_down import TopDown
-from sfumato.publish.top_down.cut_columns import Column, columns
-from sfumato.publish.top_down.splits import counted
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.view import measures
+from sfumato.tables.datasets.synthetic_census import census, census_hierarchies
+from sfumato.tables.datasets.uci_adult import adult, adult_folder
+from sfumato.tables.hierarchy_builders import Grown
+from sfumato.tables.hierarchy_files import read_hierarchy
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Table
 
 SENSITIVE, CLASS = "marital-status", "income"
 VARIED = 3

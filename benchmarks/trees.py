@@ -9,20 +9,18 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from measure import table, timed
-from sfumato.datasets.uci_adult import adult
-from sfumato.ground.chance import Chance
-from sfumato.mine.experiment import Experiment, experiment
-from sfumato.mine.leaf_privacy import TreeRecursiveDiversity
-from sfumato.mine.model_measures import share_right
-from sfumato.mine.pseudo_data import pseudo_data
-from sfumato.mine.records import Records, read_records
-from sfumato.mine.rule_document import RuleDocument, rules_of
-from sfumato.mine.tree_document import TreeDocument
-from sfumato.mine.tree_json import read_tree, write_tree
-from sfumato.mine.tree_learning import TreeLearner
-from sfumato.mine.tree_pruning import anonymized
-from sfumato.mine.tree_routes import predicted
-from sfumato.mine.uci_sets import uci_set
+from sfumato.core.randomness import Chance
+from sfumato.mining.document_json import read_tree, write_tree
+from sfumato.mining.experiment import Experiment, experiment, uci_set
+from sfumato.mining.federation import pseudo_data
+from sfumato.mining.leaf_privacy import TreeRecursiveDiversity
+from sfumato.mining.prediction import predicted, share_right
+from sfumato.mining.records import Records, read_records
+from sfumato.mining.rule_document import RuleDocument, rules_of
+from sfumato.mining.tree_document import TreeDocument
+from sfumato.mining.tree_learning import TreeLearner
+from sfumato.mining.tree_pruning import anonymized
+from sfumato.tables.datasets.uci_adult import adult
 
 MANY, NAIVE, FOLDS = 1_000_000, 20_000, 5
 
@@ -195,7 +193,7 @@ def diverse_models(found: Experiment) -> str:
 def main() -> str:
     """All tables."""
     found, cost = timed(experiment)
-    told = f"The last two tables took {cost.cpu:.0f} s of CPU: `sfumato.mine.experiment.experiment()`.\n"
+    told = f"The last two tables took {cost.cpu:.0f} s of CPU: `sfumato.mining.experiment.experiment()`.\n"
     parts = [publishing(), generating(), accuracies(), shared_trees(found), diverse_models(found), told]
     return "\n".join(parts)
 

@@ -10,7 +10,7 @@ from pycanon import anonymity
 
 import sfumato as sf
 from measure import table, timed
-from sfumato.workflow.checking import verify_written
+from sfumato.pipeline.release import verify_written
 
 COLUMNS = {
     "age": {"role": "quasi", "hierarchy": {"bundled": "census/age"}},

@@ -17,7 +17,7 @@ from pathlib import Path
 from anjana_race import installed
 from measure import Cost, process, table
 from pictures import TONES, Line, Panel, save
-from sfumato import datasets
+from sfumato.tables import datasets
 from tables import Subject, subject
 
 HERE = Path(__file__).resolve().parents[1]

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
-from sfumato.attacks.frame.moved_dates import measured
+from sfumato.attacks.subject import measured
 
 FIRST, LAST = date(2014, 1, 1), date(2019, 12, 31)
 PLAIN: dict[str, Any] = {"days": 365}

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 import sfumato as sf
-from sfumato.workflow.streaming.streams import run_stream, stream_status
+from sfumato.pipeline.streams import run_stream, stream_status
 
 PLAN = {
     "columns": {

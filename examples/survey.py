@@ -8,13 +8,11 @@ Whoever is asked again shows the remembered answer; what all answers say togethe
 # ruff: noqa: T201  an example prints
 from __future__ import annotations
 
-from sfumato.collect.bootstrap import with_intervals
-from sfumato.collect.channels import evidence
-from sfumato.collect.designing import number_question
-from sfumato.collect.kept_categories import KeptCategory
-from sfumato.collect.reconstruct import reconstruct
-from sfumato.collect.respond import Respondent
-from sfumato.collect.specification import Specification
+from sfumato.collection.channels import evidence
+from sfumato.collection.mechanisms import KeptCategory
+from sfumato.collection.reconstruction import reconstruct, with_intervals
+from sfumato.collection.respondent import Respondent
+from sfumato.collection.specification import Specification, number_question
 
 PEOPLE = 4_000
 

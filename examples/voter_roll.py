@@ -11,7 +11,7 @@ from __future__ import annotations
 import polars as pl
 
 import sfumato as sf
-from sfumato.attacks.identity.linkage import link
+from sfumato.attacks.linkage import link
 
 MEDICAL = pl.DataFrame(
     {

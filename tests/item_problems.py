@@ -10,12 +10,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sfumato.describe.taxonomy import TOP, Taxonomy, taxonomy
-from sfumato.group.assembled import ItemPart, assembled
-from sfumato.group.transactions import Secret
-from sfumato.models.item_model import ItemModel
-from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem
-from sfumato.publish.items.item_space import Axis, ItemSpace
+from sfumato.algorithms.items.problem import Axis, ItemOutcome, ItemProblem, ItemSpace
+from sfumato.counts.transactions import ItemPart, Secret, assembled
+from sfumato.models.item_models import ItemModel
+from sfumato.tables.taxonomy import TOP, Taxonomy, taxonomy
 from tests.brute import itemsets as brute
 from tests.itemized import ITEMS, LIMITS, VALUES
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.data.files import read
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.paths import read_hierarchy
-from sfumato.group.cells import cells
+from sfumato.algorithms.problem import Problem
+from sfumato.counts.local_table import cells
+from sfumato.metrics.information_loss import LossMetric
+from sfumato.metrics.metric import measures
 from sfumato.models import KAnonymity
-from sfumato.publish.problem import Problem
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.utility.view import measures
+from sfumato.tables.files import read
+from sfumato.tables.hierarchy_files import read_hierarchy
+from sfumato.tables.schema import ObservedDomain
 
 
 def shared(*parts: str) -> Path:

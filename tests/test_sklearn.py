@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from sfumato.ground.errors import DataError, Infeasible, ParameterError
+from sfumato.core.errors import DataError, Infeasible, ParameterError
 from sfumato.sklearn import BottomUpGeneralizer, FullDomainGeneralizer, TopDownSpecializer
 
 ESTIMATORS = (TopDownSpecializer, BottomUpGeneralizer, FullDomainGeneralizer)

@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 
 from measure import table, timed
-from sfumato.ground.work import Work
-from sfumato.papers.diffgen_trial import CLASSES, behind, domains, private
-from sfumato.papers.inputs import CLASS, adult_data
-from sfumato.publish.marginals import Marginals
-from sfumato.publish.noisy_table import NoisyTable, PrivateTable
+from sfumato.algorithms.marginals import Marginals
+from sfumato.algorithms.private_table import NoisyTable, PrivateTable
+from sfumato.core.run_context import Work
+from sfumato.papers.diffgen_adult import CLASSES, behind, domains, private
+from sfumato.papers.setup import CLASS, adult_data
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
 RUNS = 10

@@ -10,10 +10,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from measure import table
 from pictures import in_rows, save
-from sfumato.ground.work import Work
-from sfumato.papers.documents import document
-from sfumato.papers.running import chosen, measured
-from sfumato.report.papers.paper_facts import Shown
+from sfumato.core.run_context import Work
+from sfumato.papers.documents import chosen, document, measured
+from sfumato.reports.papers import Shown
 
 
 def reproduced(name: str, pictures: Mapping[str, Sequence[str]], only: Sequence[str] = ()) -> str:

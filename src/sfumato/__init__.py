@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import datasets, models
-    from sfumato.budget.ledger import Ledger
-    from sfumato.bundle.signatures import Card, Signer
-    from sfumato.engines.query_frames import read_query
-    from sfumato.ground.errors import (
+    from sfumato import models
+    from sfumato.bundles.signatures import Card, Signer
+    from sfumato.core.errors import (
         BudgetError,
         BundleError,
         ClaimRefuted,
@@ -31,59 +29,60 @@ if TYPE_CHECKING:
         PlanError,
         SfumatoError,
     )
-    from sfumato.ground.work import Work
+    from sfumato.core.run_context import Work
+    from sfumato.dp.ledger import Ledger
+    from sfumato.pipeline.apply import apply
+    from sfumato.pipeline.attack import attack
+    from sfumato.pipeline.frontier.frontier import frontier
+    from sfumato.pipeline.inputs import classes
+    from sfumato.pipeline.methods.items.stages import ItemRelease
+    from sfumato.pipeline.methods.method import Audit
+    from sfumato.pipeline.methods.private.stages import PrivateRelease
+    from sfumato.pipeline.methods.table.release import TableRelease
+    from sfumato.pipeline.plan.plan import Plan
+    from sfumato.pipeline.profile.profile import profile
+    from sfumato.pipeline.queries import query
+    from sfumato.pipeline.release import Release, dimensions, release, verify, verify_again
+    from sfumato.pipeline.rules import rules
     from sfumato.queries import Session
-    from sfumato.workflow.apply.applying import apply
-    from sfumato.workflow.attacking import attack
-    from sfumato.workflow.audit import Audit
-    from sfumato.workflow.checking import verify, verify_again
-    from sfumato.workflow.frontier.comparing import frontier
-    from sfumato.workflow.kinds.items.item_release import ItemRelease
-    from sfumato.workflow.kinds.private.private_release import PrivateRelease
-    from sfumato.workflow.kinds.table.table_release import TableRelease
-    from sfumato.workflow.loading import classes
-    from sfumato.workflow.plan.plan import Plan
-    from sfumato.workflow.profile.profiling import profile
-    from sfumato.workflow.querying import query
-    from sfumato.workflow.released import Release
-    from sfumato.workflow.rule_mining import rules
-    from sfumato.workflow.walk import dimensions, release
+    from sfumato.tables import datasets
+    from sfumato.tables.engines.query_frames import read_query
 
 _PLACES = {
-    "Audit": "workflow.audit",
-    "BudgetError": "ground.errors",
-    "BundleError": "ground.errors",
-    "Card": "bundle.signatures",
-    "ClaimRefuted": "ground.errors",
-    "DataError": "ground.errors",
-    "HierarchyError": "ground.errors",
-    "Infeasible": "ground.errors",
-    "ItemRelease": "workflow.kinds.items.item_release",
-    "Ledger": "budget.ledger",
-    "ParameterError": "ground.errors",
-    "Plan": "workflow.plan.plan",
-    "PlanError": "ground.errors",
-    "PrivateRelease": "workflow.kinds.private.private_release",
-    "Release": "workflow.released",
+    "Audit": "pipeline.methods.method",
+    "BudgetError": "core.errors",
+    "BundleError": "core.errors",
+    "Card": "bundles.signatures",
+    "ClaimRefuted": "core.errors",
+    "DataError": "core.errors",
+    "HierarchyError": "core.errors",
+    "Infeasible": "core.errors",
+    "ItemRelease": "pipeline.methods.items.stages",
+    "Ledger": "dp.ledger",
+    "ParameterError": "core.errors",
+    "Plan": "pipeline.plan.plan",
+    "PlanError": "core.errors",
+    "PrivateRelease": "pipeline.methods.private.stages",
+    "Release": "pipeline.release",
     "Session": "queries",
-    "SfumatoError": "ground.errors",
-    "Signer": "bundle.signatures",
-    "TableRelease": "workflow.kinds.table.table_release",
-    "Work": "ground.work",
-    "apply": "workflow.apply.applying",
-    "attack": "workflow.attacking",
-    "classes": "workflow.loading",
-    "dimensions": "workflow.walk",
-    "frontier": "workflow.frontier.comparing",
-    "profile": "workflow.profile.profiling",
-    "query": "workflow.querying",
-    "read_query": "engines.query_frames",
-    "release": "workflow.walk",
-    "rules": "workflow.rule_mining",
-    "verify": "workflow.checking",
-    "verify_again": "workflow.checking",
+    "SfumatoError": "core.errors",
+    "Signer": "bundles.signatures",
+    "TableRelease": "pipeline.methods.table.release",
+    "Work": "core.run_context",
+    "apply": "pipeline.apply",
+    "attack": "pipeline.attack",
+    "classes": "pipeline.inputs",
+    "dimensions": "pipeline.release",
+    "frontier": "pipeline.frontier.frontier",
+    "profile": "pipeline.profile.profile",
+    "query": "pipeline.queries",
+    "read_query": "tables.engines.query_frames",
+    "release": "pipeline.release",
+    "rules": "pipeline.rules",
+    "verify": "pipeline.release",
+    "verify_again": "pipeline.release",
 }
-_ROOMS = ("datasets", "models")
+_PACKAGES = {"datasets": "tables.datasets", "models": "models"}
 
 __all__ = [
     "Audit",
@@ -125,9 +124,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its room when it is first asked for."""
-    if name in _ROOMS:
-        return import_module(f"sfumato.{name}")
+    """Load a public name from its package when it is first asked for."""
+    if name in _PACKAGES:
+        return import_module(f"sfumato.{_PACKAGES[name]}")
     if name not in _PLACES:
         raise AttributeError(f"module 'sfumato' has no attribute {name!r}; it has {', '.join(__all__)}")
     return getattr(import_module(f"sfumato.{_PLACES[name]}"), name)

@@ -17,19 +17,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.frames import from_frame, to_native
-from sfumato.data.table import Table
-from sfumato.describe.hierarchy import TOP
-from sfumato.ground.arguments import one_of
-from sfumato.ground.errors import DataError, ParameterError
-from sfumato.ground.extras import extra
-from sfumato.utility.label_features import Words, covered
-from sfumato.utility.learners import ends_read, values_read
-from sfumato.utility.view import Reals
-from sfumato.workflow.apply.applying import Outside
-from sfumato.workflow.kinds.table.table_release import TableRelease
-from sfumato.workflow.plan.plan import Plan
-from sfumato.workflow.walk import release
+from sfumato.core.arguments import one_of
+from sfumato.core.errors import DataError, ParameterError
+from sfumato.core.extras import extra
+from sfumato.metrics.learners import Words, covered, ends_read, values_read
+from sfumato.metrics.metric import Reals
+from sfumato.pipeline.apply import Outside
+from sfumato.pipeline.methods.table.release import TableRelease
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import release
+from sfumato.tables.frames import from_frame, to_native
+from sfumato.tables.hierarchy import TOP
+from sfumato.tables.table import Table
 
 extra("sklearn.base", "sfumato.sklearn")
 

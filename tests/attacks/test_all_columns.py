@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.frame.trials import Limit, Outcome
-from sfumato.attacks.identity.fitted_rows import fitting_whole_rows
-from sfumato.attacks.identity.prosecutor import Linkage
-from sfumato.attacks.identity.singling_out import SinglingOut
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.chance import Chance
-from sfumato.workflow.attacking import limit_of
+from sfumato.attacks.finding import Limit, Outcome
+from sfumato.attacks.linkage import Linkage, fitting_whole_rows
+from sfumato.attacks.singling_out import SinglingOut
+from sfumato.core.randomness import Chance
+from sfumato.pipeline.attack import limit_of
+from sfumato.tables.datasets.synthetic_census import census
 from tests.attacks import kit
 from tests.weights import examples
 

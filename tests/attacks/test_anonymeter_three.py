@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.disclosure.inference import Inference, close
-from sfumato.attacks.frame.neighbours import Space
-from sfumato.attacks.frame.trials import Finding, Outcome, Rate
-from sfumato.attacks.identity.linkability import Linkability
-from sfumato.attacks.identity.singling_out import SinglingOut
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.chance import Chance
+from sfumato.attacks.finding import Finding, Outcome, Rate
+from sfumato.attacks.inference import Inference, close
+from sfumato.attacks.linkability import Linkability
+from sfumato.attacks.neighbours import Space
+from sfumato.attacks.singling_out import SinglingOut
+from sfumato.core.randomness import Chance
+from sfumato.tables.datasets.synthetic_census import census
 from tests.attacks import kit
 
 MIXED = ("age", "fnlwgt", "hours-per-week", "workclass", "occupation", "education", "marital-status", "sex")

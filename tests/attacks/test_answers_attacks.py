@@ -10,13 +10,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.answers.averaging import Averaging
-from sfumato.attacks.answers.differencing import Counted, Differencing
-from sfumato.attacks.answers.empty_cells import EmptyCells
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.budget.ledger import Ledger
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import DataError, ParameterError, UnknownColumn
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.noisy_answers import Averaging, Counted, Differencing, EmptyCells
+from sfumato.core.errors import DataError, ParameterError, UnknownColumn
+from sfumato.core.randomness import Chance
+from sfumato.dp.ledger import Ledger
 from sfumato.queries import Session
 from tests.attacks import kit
 

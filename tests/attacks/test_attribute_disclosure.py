@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.disclosure.proximity import Divergence, Proximity
-from sfumato.attacks.disclosure.similarity import Similarity, Skewness
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.identity.lkc_adversary import LkcAdversary
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.chance import Chance
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.lkc import LkcAdversary
+from sfumato.attacks.similarity import Divergence, Proximity, Similarity, Skewness
+from sfumato.core.randomness import Chance
+from sfumato.tables.datasets.synthetic_census import census
 from tests.attacks.kit import (
     failed_trials_are_no_resistance,
     learns_nothing_without_the_release,

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.frame.subject import Subject
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.method.composition import Composition
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.composition import Composition
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.subject import Subject
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 from tests.attacks import kit
 
 HAND = pl.DataFrame(

@@ -10,14 +10,13 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.frame.assignment import Shown
-from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.method.definetti import DeFinetti
-from sfumato.attacks.method.naive_bayes import assign, learn
-from sfumato.attacks.method.row_values import Entries
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.candidates import Shown
+from sfumato.attacks.definetti import DeFinetti, assign, learn
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.learners import Entries
+from sfumato.attacks.subject import Coverage, Subject
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 from tests.attacks import kit
 
 COLUMNS = tuple("abcdef")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.identity.dimensionality import Step, curse, enough, recommendation
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.dimensionality import Step, curse, enough, recommendation
+from sfumato.core.errors import ParameterError
+from sfumato.tables.datasets.synthetic_census import census
 from tests.weights import examples
 
 QUASI = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "hours-per-week")

@@ -6,12 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.identity.agreement import AGREE, DISAGREE, MISSING, NEAR, Comparison, learn
-from sfumato.attacks.identity.fellegi_sunter import FellegiSunter
-from sfumato.attacks.identity.registers import with_errors
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.chance import Chance
+from sfumato.attacks.fellegi_sunter import AGREE, DISAGREE, MISSING, NEAR, Comparison, FellegiSunter, learn, with_errors
+from sfumato.attacks.finding import Outcome
+from sfumato.core.randomness import Chance
+from sfumato.tables.datasets.synthetic_census import census
 from tests.attacks import kit
 
 PATIENTS = pl.DataFrame(

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.frame.assignment import Shown
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.method.associations import balanced, given_total, mined
-from sfumato.attacks.method.foreground import Foreground
-from sfumato.attacks.method.row_values import Entries
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
-from sfumato.workflow.attacking import limit_of
+from sfumato.attacks.candidates import Shown
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.foreground import Foreground, balanced, given_total, mined
+from sfumato.attacks.learners import Entries
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
+from sfumato.pipeline.attack import limit_of
 from tests.attacks import kit
 from tests.attacks.test_definetti import COLUMNS, bucketized, made
 from tests.weights import examples

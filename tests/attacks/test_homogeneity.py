@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.disclosure.background import Background
-from sfumato.attacks.disclosure.homogeneity import Homogeneity
-from sfumato.attacks.frame.posterior import counted
-from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.chance import Chance
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.homogeneity import Background, Homogeneity
+from sfumato.attacks.posterior import counted
+from sfumato.attacks.subject import Coverage, Subject
+from sfumato.core.randomness import Chance
+from sfumato.tables.datasets.synthetic_census import census
 from tests.attacks.kit import failed_trials_are_no_resistance, passes, raw_subject, refuses, released_subject
 from tests.weights import examples
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.frame.coverage import coverage_of
-from sfumato.attacks.frame.subject import Subject
-from sfumato.attacks.identity.households import Households
-from sfumato.ground.chance import Chance
+from sfumato.attacks.labels import coverage_of
+from sfumato.attacks.linkage import Households
+from sfumato.attacks.subject import Subject
+from sfumato.core.randomness import Chance
 from tests.weights import examples
 
 PEOPLE = st.lists(

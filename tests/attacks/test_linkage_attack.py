@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.identity.prosecutor import Linkage, fitting_people, fitting_rows
-from sfumato.attacks.identity.risk import individual_risk, risk
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.chance import Chance
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.linkage import Linkage, fitting_people, fitting_rows
+from sfumato.attacks.risk import individual_risk, risk
+from sfumato.core.randomness import Chance
+from sfumato.tables.datasets.synthetic_census import census
 from tests.attacks import kit
 
 DECADES = {"age": ["[20-30)", "[20-30)", "[30-40)", "*"], "sex": ["f", "m", "*", "f"]}

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.membership import membership
-from sfumato.attacks.membership.membership import Membership, auc
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks import membership
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.membership import Membership, auc
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 from tests.attacks import kit
 
 

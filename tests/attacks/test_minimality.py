@@ -13,16 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks.frame.assignment import fitting_pairs, homes
-from sfumato.attacks.frame.promises import Promise, about
-from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.method.finer_tables import finer_tables
-from sfumato.attacks.method.minimality import Minimality
-from sfumato.attacks.method.refusals import View, beliefs
-from sfumato.attacks.method.refused_tables import allowed, belief
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.candidates import fitting_pairs, homes
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.guarantees import Promise, about
+from sfumato.attacks.minimality import Minimality
+from sfumato.attacks.refused_tables import View, allowed, belief, beliefs, finer_tables
+from sfumato.attacks.subject import Coverage, Subject
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 from tests.attacks import kit
 from tests.weights import examples
 

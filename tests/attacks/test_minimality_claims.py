@@ -13,16 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.frame.promises import Closeness
-from sfumato.attacks.frame.subject import Subject
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.method.definetti import DeFinetti
-from sfumato.attacks.method.minimality import Minimality
-from sfumato.attacks.method.refusals import View, beliefs
-from sfumato.attacks.method.refused_closeness import DRAWS, distance_to, kept_close
-from sfumato.attacks.method.refused_tables import belief
-from sfumato.ground.chance import Chance
-from sfumato.workflow.attacking import limit_of
+from sfumato.attacks.definetti import DeFinetti
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.guarantees import Closeness
+from sfumato.attacks.minimality import Minimality
+from sfumato.attacks.refused_tables import DRAWS, View, belief, beliefs, distance_to, kept_close
+from sfumato.attacks.subject import Subject
+from sfumato.core.randomness import Chance
+from sfumato.pipeline.attack import limit_of
 from tests.attacks import kit
 from tests.attacks.test_minimality import HIV, NONE, WONG, naive_minimal, random_pairs, subject_of
 from tests.weights import examples
@@ -233,7 +231,7 @@ def test_tables_with_too_many_beliefs_are_looked_at_in_part_or_not_at_all(
     """A refusal of a whole table needs all classes; one of a class needs that class."""
     subject = naive_minimal([WONG] * 30, 2)
     whole = Minimality(scope=scope).run(subject, Chance(seed=1)).figures["singled_out"]
-    monkeypatch.setattr("sfumato.attacks.method.refusals.MOST_BELIEFS", 10 * 7 * 2)
+    monkeypatch.setattr("sfumato.attacks.refused_tables.MOST_BELIEFS", 10 * 7 * 2)
     some = Minimality(scope=scope).run(subject, Chance(seed=1)).figures["singled_out"]
     assert some == (pytest.approx(whole / 3) if scope == "class" else 0)
 

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.frame.subject import Coverage, Subject
-from sfumato.attacks.membership.nearest_neighbour import NearestNeighbour
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
-from sfumato.ground.work import Work
+from sfumato.attacks.membership import NearestNeighbour
+from sfumato.attacks.subject import Coverage, Subject
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
 from tests.shared_data import shared
 
 

@@ -17,22 +17,22 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from sfumato.attacks.answers.noise_audit import LEARNT, NoiseAudit, audit_noise, audit_outputs
-from sfumato.attacks.answers.noise_guesses import highest, lowest
-from sfumato.attacks.answers.noise_power import COUNTED, refuting, smallest_found
-from sfumato.data.table import Table
-from sfumato.describe.domains import Numbers
-from sfumato.ground.errors import ParameterError
-from sfumato.noise import (
-    chosen,
-    chosen_quantile,
-    gaussian_counts,
-    noisy_counts,
-    noisy_reals,
-    randomized_responses,
+from sfumato.attacks.distinguishers import highest, lowest
+from sfumato.attacks.noise_audit import (
+    COUNTED,
+    LEARNT,
+    NoiseAudit,
+    audit_noise,
+    audit_outputs,
+    refuting,
+    smallest_found,
 )
-from sfumato.queries import estimates
-from sfumato.queries.quantiles import quantile
+from sfumato.core.errors import ParameterError
+from sfumato.dp.noise import chosen, chosen_quantile, gaussian_counts, noisy_counts, noisy_reals, randomized_responses
+from sfumato.queries import answers as estimates
+from sfumato.queries.answers import quantile
+from sfumato.tables.schema import Numbers
+from sfumato.tables.table import Table
 from tests.weights import examples
 
 SURE = 1 - 1e-9
@@ -328,10 +328,10 @@ def test_figures_are_weighed_together():
 @pytest.mark.parametrize("specializations", [1, 2])
 def test_diffgen_keeps_its_promise_on_a_tiny_domain(specializations):
     """End to end: groups, labels and counts of a whole release, for two tables that differ by one record."""
-    from sfumato.ground.work import Work
-    from sfumato.publish.diffgen import DiffGen
-    from sfumato.workflow.kinds.private.declared import declared_table
-    from sfumato.workflow.plan.plan import Plan
+    from sfumato.algorithms.diffgen import DiffGen
+    from sfumato.core.run_context import Work
+    from sfumato.pipeline.methods.private.domains import declared_table
+    from sfumato.pipeline.plan.plan import Plan
 
     plan = Plan.parse(
         {

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.answers.plaintext import Frequencies, KnownPlaintext, interpolated
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.describe.graded import GradedGrouping
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.pseudonyms import Frequencies, KnownPlaintext, interpolated
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
+from sfumato.tables.graded_grouping import GradedGrouping
 from tests.attacks import kit
 
 SEED = Chance(seed=1)

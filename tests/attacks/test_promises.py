@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sfumato.attacks.frame.promises import limit_to_tell, promises, protected
+from sfumato.attacks.guarantees import limit_to_tell, promises, protected
 from sfumato.models.l_diversity import RecursiveLDiversity
-from sfumato.testing.model_kit import classes_of
+from sfumato.testing.models import classes_of
 
 
 def told(name: str, **given: Any) -> dict[str, float | None]:

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.disclosure.protected_values import ProtectedValues
-from sfumato.attacks.frame.subject import Subject
-from sfumato.attacks.frame.trials import Outcome
-from sfumato.attacks.identity.lkc_adversary import LkcAdversary
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
-from sfumato.workflow.attacking import limit_of
+from sfumato.attacks.finding import Outcome
+from sfumato.attacks.lkc import LkcAdversary, ProtectedValues
+from sfumato.attacks.subject import Subject
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
+from sfumato.pipeline.attack import limit_of
 from tests.attacks import kit
 from tests.weights import examples
 

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.answers.bayes_guess import BayesGuess, posterior, promised
-from sfumato.attacks.answers.noise_filter import NoiseFilter, best_linear, expected_errors
-from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers
-from sfumato.ground.chance import Chance
+from sfumato.attacks.randomized_answers import (
+    BayesGuess,
+    Coin,
+    CoinedQuestion,
+    NoisyColumns,
+    RandomizedAnswers,
+    posterior,
+    promised,
+)
+from sfumato.attacks.spectral_filter import NoiseFilter, best_linear, expected_errors
+from sfumato.core.randomness import Chance
 from tests.weights import examples
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.attacks.identity.linkage import link
-from sfumato.attacks.identity.risk import risk
-from sfumato.ground.errors import UnknownColumn
+from sfumato.attacks.linkage import link
+from sfumato.attacks.risk import risk
+from sfumato.core.errors import UnknownColumn
 
 
 def test_risk_by_hand():

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.identity import row_statements
-from sfumato.attacks.identity.predicates import Numbers, Sheet, Words
-from sfumato.attacks.identity.row_statements import RowStatements
+from sfumato.attacks import singling_out
+from sfumato.attacks.predicates import Numbers, Sheet, Words
+from sfumato.attacks.singling_out import RowStatements
 from tests.weights import examples
 
 
@@ -76,7 +76,7 @@ def test_large_groups_are_asked_in_short_and_single_out_the_same(block: int, fir
         literal = [sheet.fitting(said.predicate(tried), every) == 1 for tried in tries]
         with pytest.MonkeyPatch.context() as patch:
             for name, value in (("BLOCK", block), ("_FIRST_ROWS", first), ("_FAR_OUT", far)):
-                patch.setattr(row_statements, name, value)
+                patch.setattr(singling_out, name, value)
             assert said.singled(tries).tolist() == literal
 
     compared()

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks.frame.trials import Limit, Outcome
-from sfumato.attacks.identity.sparse_sets import ItemSubject, SparseSets
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.finding import Limit, Outcome
+from sfumato.attacks.sparse_sets import ItemSubject, SparseSets
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 from tests.attacks.kit import failed_trials_are_no_resistance, refuses
 from tests.weights import examples
 

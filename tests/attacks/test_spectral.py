@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.attacks.answers.spectral import Spectral, reconstructed
-from sfumato.attacks.frame.trials import Finding, Outcome
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.finding import Finding, Outcome
+from sfumato.attacks.spectral_filter import Spectral, reconstructed
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 from tests.attacks import kit
 
 

@@ -8,13 +8,20 @@ from math import comb
 import numpy as np
 import pytest
 
-from sfumato.attacks.frame.tree_subject import ToldTree, TreeSubject
-from sfumato.attacks.frame.trials import Limit, Outcome
-from sfumato.attacks.trees.tree_combination import TreeCombination, combined
-from sfumato.attacks.trees.tree_inference import TOLD, TreeInference
-from sfumato.attacks.trees.tree_membership import TreeMembership
-from sfumato.attacks.trees.tree_minimality import TreeMinimality, part_beliefs, passes
-from sfumato.ground.chance import Chance
+from sfumato.attacks.finding import Limit, Outcome
+from sfumato.attacks.trees import (
+    TOLD,
+    ToldTree,
+    TreeCombination,
+    TreeInference,
+    TreeMembership,
+    TreeMinimality,
+    TreeSubject,
+    combined,
+    part_beliefs,
+    passes,
+)
+from sfumato.core.randomness import Chance
 
 
 def told(counts: list[list[int]], inside: list[int], outside: list[int] | None = None) -> ToldTree:

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from sfumato.attacks.frame.trials import FEWEST, Finding, Limit, Outcome, Rate
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.finding import FEWEST, Finding, Limit, Outcome, Rate
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 
 
 def finding(hits: float, trials: int, *, failed: int = 0, naive: float = 0.0, **more) -> Finding:

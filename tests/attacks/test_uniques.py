@@ -7,9 +7,9 @@ from math import comb, isnan
 import numpy as np
 import pytest
 
-from sfumato.attacks.identity.uniques import pitman, population_uniques, shlosser, snb, zayatz
-from sfumato.ground.chance import Chance
-from sfumato.ground.errors import ParameterError
+from sfumato.attacks.population_uniques import pitman, population_uniques, shlosser, snb, zayatz
+from sfumato.core.errors import ParameterError
+from sfumato.core.randomness import Chance
 
 
 def sampled(of_person: np.ndarray, fraction: float, draws: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.group.linked_rows import Link
+from sfumato.counts.linked_rows import Link
 
 Rows = Sequence[Mapping[str, Any]]
 

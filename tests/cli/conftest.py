@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sfumato.cli.main import main
-from sfumato.ground.deferring import STOPS
+from sfumato.core.run_context import STOPS
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.workflow import noise_auditing
-from sfumato.workflow.noise_auditing import audit_everything
-from sfumato.workflow.noise_cases import mechanism_cases
-from sfumato.workflow.plan.plan import Plan
+from sfumato.pipeline import noise_audit
+from sfumato.pipeline.noise_audit import audit_everything
+from sfumato.pipeline.noise_cases import mechanism_cases
+from sfumato.pipeline.plan.plan import Plan
 
 PLAN = """
 [columns.age]
@@ -37,7 +37,7 @@ def test_one_algorithm(run):
 
 def test_a_plan_names_algorithm_and_promise(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Its table is never read: it does not exist."""
-    monkeypatch.setattr(noise_auditing, "mechanism_cases", lambda epsilon: mechanism_cases(epsilon)[:1])
+    monkeypatch.setattr(noise_audit, "mechanism_cases", lambda epsilon: mechanism_cases(epsilon)[:1])
     (tmp_path / "plan.toml").write_text('[input]\npath = "none.csv"\n' + PLAN)
     told = run("audit-noise", tmp_path / "plan.toml", "--runs", "30", "--json").json["audits"]
     assert {one["declared"] for one in told} == {2.0}
@@ -47,11 +47,11 @@ def test_a_plan_names_algorithm_and_promise(run, tmp_path: Path, monkeypatch: py
 
 
 def test_what_is_refuted_ends_with_1(run, monkeypatch: pytest.MonkeyPatch):
-    def broken(epsilon: object) -> list[noise_auditing.NoiseCase]:
+    def broken(epsilon: object) -> list[noise_audit.NoiseCase]:
         return [replace(mechanism_cases(1)[0], draw=lambda side, runs: np.full(runs, side))]
 
-    monkeypatch.setattr(noise_auditing, "mechanism_cases", broken)
-    monkeypatch.setattr(noise_auditing, "audit_release", lambda *given, **more: iter(()))
+    monkeypatch.setattr(noise_audit, "mechanism_cases", broken)
+    monkeypatch.setattr(noise_audit, "audit_release", lambda *given, **more: iter(()))
     done = run("audit-noise")
     assert (done.code, "REFUTED" in done.out, "1 of 1 promises are refuted" in done.out) == (1, True, True)
 
@@ -80,7 +80,7 @@ def test_what_a_person_promises_with_several_rows_is_audited_for_one():
             "algorithm": {"name": "marginals"},
         }
     )
-    found = list(audit_everything(plan, patience=noise_auditing.Patience(runs=10)))
+    found = list(audit_everything(plan, patience=noise_audit.Patience(runs=10)))
     assert {one.audit.declared for one in found if one.what.startswith("marginals")} == {1.0}
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.budget.test_chain import made
 from tests.crash.stage_jobs import fill
+from tests.dp.test_chain import made
 
 
 @pytest.fixture

@@ -183,7 +183,7 @@ def test_answers_are_remembered_before_they_are_handed_out(run, place: Path, mon
     run("collect", "design", "questions.toml", "-o", "spec.json")
     ask = ("collect", "respond", "spec.json", "--input", "answers.csv", "--person", "id", "--memory", "m.json")
     with monkeypatch.context() as full:
-        full.setattr("sfumato.bundle.staging.sync", _full)
+        full.setattr("sfumato.core.staging.sync", _full)
         done = run(*ask)
     assert done.code == 2
     assert not Path("shown.csv").exists()
@@ -195,7 +195,7 @@ def test_answers_are_remembered_before_they_are_handed_out(run, place: Path, mon
 
 def test_what_cannot_be_remembered_is_not_handed_out(run, place: Path, monkeypatch: pytest.MonkeyPatch):
     run("collect", "design", "questions.toml", "-o", "spec.json")
-    monkeypatch.setattr("sfumato.collect.memories.sync", lambda path: _full())
+    monkeypatch.setattr("sfumato.collection.respondent.sync", lambda path: _full())
     ask = ("respond", "spec.json", "--input", "answers.csv", "--person", "id", "--memory", "m.json")
     refused(run, *ask, words="m.json cannot be written: No space left on device")
 

@@ -44,8 +44,13 @@ def test_a_release_loads_its_own_algorithm_only(tmp_path: Path):
     seen = loaded(
         f"import sfumato as sf\nsf.release(sf.Plan.load({str(tmp_path / 'p.toml')!r})).write({str(tmp_path / 'o')!r})"
     )
-    assert "sfumato.publish.mondrian.cutting" in seen
-    others = ("sfumato.publish.diffgen", "sfumato.publish.items", "sfumato.publish.local", "sfumato.collect")
+    assert "sfumato.algorithms.mondrian_cuts" in seen
+    others = (
+        "sfumato.algorithms.diffgen",
+        "sfumato.algorithms.items",
+        "sfumato.algorithms.local",
+        "sfumato.collection",
+    )
     assert not [name for name in seen if name.startswith(others)]
     assert not seen & {"narwhals", "scipy", "numba", "opendp", "sklearn"}
 
@@ -90,7 +95,7 @@ def test_verify_prints_and_exits(run, tmp_path: Path):
     ("suffix", "data"), [("csv", "patients"), ("parquet", "patients"), ("csv.gz", "patients"), ("csv", "census")]
 )
 def test_a_profiled_plan_is_accepted_as_it_is(run, tmp_path: Path, data: str, suffix: str):
-    from sfumato.data.files import write
+    from sfumato.tables.files import write
 
     write(getattr(sf.datasets, data)(700, seed=1), tmp_path / f"d.{suffix}")
     done = run("profile", tmp_path / f"d.{suffix}", "-o", tmp_path / "plan.toml")

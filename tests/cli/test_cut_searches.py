@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.ground.work import BY_TIME
-from sfumato.verification.consistency import CUT_SHORT
+from sfumato.bundles.checks.consistency import CUT_SHORT
+from sfumato.core.run_context import BY_TIME
 
 COLUMNS = """
 [columns.age]

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.bundle.manifest import dump, seal
-from sfumato.bundle.staging import sha256
+from sfumato.bundles.files import sha256
+from sfumato.bundles.manifest.document import dump, seal
 
 PLAN = """
 [input]

@@ -158,7 +158,7 @@ def test_asking_for_help_loads_no_learner():
         "import contextlib, io, sys\nfrom sfumato.cli.main import app\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
         "    app(['frontier', '--help'])\n"
-        "import sfumato.workflow.walk, sfumato.workflow.frontier.comparing\n"
+        "import sfumato.pipeline.release, sfumato.pipeline.frontier.frontier\n"
         "print('\\n'.join(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

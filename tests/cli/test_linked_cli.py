@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.workflow.linked_tables import LINKED, laid_out
+from tests.pipeline.linked_tables import LINKED, laid_out
 
 
 def test_released_verified_and_replaced(run, tmp_path):

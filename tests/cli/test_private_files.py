@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.collect.kept_categories import KeptCategory
-from sfumato.collect.specification import Specification
+from sfumato.collection.mechanisms import KeptCategory
+from sfumato.collection.specification import Specification
 from tests.fuzz.commands import run
 
 PLAN = """

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.describe.domains import Categories, Numbers
-from sfumato.workflow.plan.plan import Plan
-from sfumato.workflow.querying import declared_domains
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.queries import declared_domains
+from sfumato.tables.schema import Categories, Numbers
 
 PLAN = """
 [input]

@@ -171,9 +171,9 @@ def test_an_existing_bundle_is_not_overwritten(run, place):
 @pytest.mark.parametrize(
     "stage",
     [
-        "sfumato.workflow.bundling.rendered",
-        "sfumato.report.table.table_page.render",
-        "sfumato.workflow.walk.verify_written",
+        "sfumato.pipeline.release.rendered",
+        "sfumato.reports.table.render",
+        "sfumato.pipeline.release.verify_written",
     ],
 )
 @pytest.mark.parametrize(

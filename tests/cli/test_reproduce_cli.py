@@ -42,7 +42,7 @@ def test_a_page_and_a_table(run, tmp_path: Path):
         (("thesys",), "no document is called 'thesys'; did you mean 'thesis'?"),
         ((), "name a document"),
         (("thesis", "--only", "figure 3.55"), "there is no 'figure 3.55'; did you mean 'figure 3.5'?"),
-        (("thesis", "--only", "table 7.1"), "table 7.1 does not run (tested: tests/collaborate"),
+        (("thesis", "--only", "table 7.1"), "table 7.1 does not run (tested: tests/parties"),
         (("thesis", "--only", "figure 3.1"), "figure 3.1 does not run (drawing)"),
         (("textbook",), "nothing of it runs yet"),
     ],

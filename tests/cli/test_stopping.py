@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from sfumato.cli.stopping import stoppable
-from sfumato.ground.errors import Interrupted
+from sfumato.cli.main import stoppable
+from sfumato.core.errors import Interrupted
 
 
 class _Deaf:
@@ -74,7 +74,7 @@ def test_an_interrupt_in_code_of_compiled_packages_does_not_change_how_the_progr
     """Compiled packages run texts as Python; an interrupt there would end the process as if by SIGINT."""
     (tmp_path / "struck.py").write_text(
         "import ctypes, sys\n"
-        "from sfumato.cli.stopping import ending\n"
+        "from sfumato.cli.main import ending\n"
         "ctypes.pythonapi.PyRun_SimpleString(b'raise KeyboardInterrupt')\n"
         "if sys.argv[1] == 'mended': ending()\n"
         "sys.exit(130)\n"

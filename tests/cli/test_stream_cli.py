@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stream.streams import HEADER, TEXT, digests, lines
+from tests.streaming.streams import HEADER, TEXT, digests, lines
 
 STREAM = TEXT.replace('state = "state"\n', "")
 
@@ -71,7 +71,7 @@ def test_a_plan_for_something_else(run: Callable, place: Path):
 
 
 def test_two_processes_of_one_stream(run: Callable, place: Path):
-    from sfumato.stream.state_folder import opened_state
+    from sfumato.streaming.state import opened_state
 
     with opened_state(place / "stream.state", place / "stream"):
         ran = run("stream", "plan.toml")

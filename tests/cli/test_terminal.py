@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.ground.errors import visible
+from sfumato.core.errors import visible
 from tests.fuzz.commands import run
 
 NASTY = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m"

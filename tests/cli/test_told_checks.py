@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sfumato.verification.checks import Check
-from sfumato.verification.told_checks import OTHERWISE, sentences, subject_of
+from sfumato.bundles.provenance import Check
+from sfumato.bundles.summary import OTHERWISE, sentences, subject_of
 
 
 def check(what: str, *, holds: bool = True) -> Check:

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import sfumato as sf
-from sfumato.bundle.graded_secret import GradedSecret
-from sfumato.bundle.signatures import Signer
-from sfumato.describe.graded_terms import read_terms
-from sfumato.ground.scratch import clear
-from sfumato.workflow.paying import cited_by
+from sfumato.bundles.signatures import Signer
+from sfumato.core.scratch import clear
+from sfumato.pipeline.payment import cited_by
+from sfumato.tables.graded_grouping import read_terms
+from sfumato.tables.graded_secret import GradedSecret
 from tests.crash.warm import Warm
 from tests.crash.wholeness import found, leftovers
-from tests.workflow.linked_tables import laid_out
+from tests.pipeline.linked_tables import laid_out
 
 PLAN = """
 [input]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sfumato.bundle.bundle_files import sha256
-from sfumato.bundle.manifest import dump, seal
-from sfumato.bundle.staging import staged, write_whole
+from sfumato.bundles.files import sha256
+from sfumato.bundles.manifest.document import dump, seal
+from sfumato.bundles.staging import staged
 from sfumato.cli import main as command
-from sfumato.ground.scratch import page_of
+from sfumato.core.scratch import page_of
+from sfumato.core.staging import write_whole
 
 
 def stage(name: str, text: str, page: str) -> None:

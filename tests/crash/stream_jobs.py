@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sfumato.bundles.checks import condensed
 from sfumato.cli import main as command
-from sfumato.stream import state_folder
-from sfumato.verification import stream_checks
-from sfumato.workflow.bundling import versions
-from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.condensed import condensed_content, condensed_kind
-from sfumato.workflow.plan.plan import Plan
-from sfumato.workflow.streaming import streams
+from sfumato.pipeline import streams
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods.condensed import method
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import versions
+from sfumato.streaming import state as state_folder
 
-LOADED = (stream_checks, condensed_kind, catalog(), versions("numpy", "polars"))
+LOADED = (condensed, method, catalog(), versions("numpy", "polars"))
 """What a child finds done already."""
 
 
@@ -28,7 +28,7 @@ def stream() -> None:
     def work(standalone_mode: bool) -> None:
         streams.run_stream(Plan.load("plan.toml"), Path("in.csv"), Path("out"), finish=True)
 
-    condensed_content.render = _page  # type: ignore[assignment]
+    method.render = _page  # type: ignore[assignment]
     command.app = work  # type: ignore[assignment]
     command.main()
 

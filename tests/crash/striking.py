@@ -40,9 +40,9 @@ class Striker:
         io.open = builtins.open = opens  # type: ignore[assignment]
         connect = sqlite3.connect
         sqlite3.connect = lambda *a, **k: connect(*a, **k, factory=self._connection())  # type: ignore[assignment]
-        from sfumato.bundle import swapping
+        from sfumato.bundles import staging
 
-        swapping.exchange = self._before(swapping.exchange) if exchange else lambda one, other: False
+        staging.exchange = self._before(staging.exchange) if exchange else lambda one, other: False
 
     def _connection(self) -> type[sqlite3.Connection]:
         striker = self

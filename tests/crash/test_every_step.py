@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.ground.scratch import clear
+from sfumato.core.scratch import clear
 from tests.crash.stage_jobs import fill, page_text
 from tests.crash.striking import BLOWS
 from tests.crash.warm import Warm

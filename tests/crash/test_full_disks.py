@@ -14,15 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.budget.events import Pure
-from sfumato.budget.ledger import Ledger
-from sfumato.bundle import signatures
-from sfumato.bundle.signatures import Card, Signer
-from sfumato.collaborate.wire import party_keys
-from sfumato.collaborate.wire.party_cards import Address
-from sfumato.collaborate.wire.party_keys import PartyKey
-from sfumato.ground.errors import BundleError, LedgerError, SessionError
-from sfumato.ground.scratch import clear_temporary
+from sfumato.bundles import signatures
+from sfumato.bundles.signatures import Card, Signer
+from sfumato.core.errors import BundleError, LedgerError, SessionError
+from sfumato.core.scratch import clear_temporary
+from sfumato.dp.events import Pure
+from sfumato.dp.ledger import Ledger
+from sfumato.parties.network import certificates
+from sfumato.parties.network.certificates import Address, PartyKey
 from tests.fuzz.commands import run
 
 
@@ -60,7 +59,7 @@ def test_half_a_key_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_so_are_keys_of_parties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(party_keys, "write_whole", full)
+    monkeypatch.setattr(certificates, "write_whole", full)
     with pytest.raises(SessionError, match="full"):
         PartyKey.new("a", Address(host="127.0.0.1", port=5000)).write(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -74,7 +73,7 @@ def small(path: Path) -> Ledger:
 
 
 def test_a_full_ledger_says_that_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.budget import ledger_file
+    from sfumato.dp import ledger_file
 
     ledger, opened = small(tmp_path / "ledger"), ledger_file.opened
 
@@ -99,7 +98,8 @@ def test_a_full_ledger_says_that_the_disk_is_full(tmp_path: Path, monkeypatch: p
 
 def test_a_read_only_ledger_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite opens a file that nobody may write to for reading: no mode stops the tests, which may run as root."""
-    from sfumato.budget import ledger_book, ledger_file
+    from sfumato.dp import ledger as ledger_book
+    from sfumato.dp import ledger_file
 
     small(tmp_path / "ledger")
 
@@ -121,8 +121,8 @@ def test_a_broken_ledger_is_bad_input(tmp_path: Path) -> None:
 
 SPILLING = """
 import os, sys, time
-from sfumato.engines.duckdb_engine import DuckEngine
-from sfumato.ground.scratch import open_temporary
+from sfumato.tables.engines.duckdb import DuckEngine
+from sfumato.core.scratch import open_temporary
 engine, parts = DuckEngine.opened(), open_temporary("parts")
 open(os.path.join(engine.folder, "spilled"), "w").write("rows of people")
 open(parts.new / "rows", "w").write("rows of people")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.ground.deferring import unstopped
-from sfumato.ground.scratch import clear, close_all, scratch, temporary
+from sfumato.core.run_context import unstopped
+from sfumato.core.scratch import clear, close_all, scratch, temporary
 from tests.crash.stage_jobs import fill
 from tests.crash.warm import Warm
 from tests.crash.wholeness import leftovers

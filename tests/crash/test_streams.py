@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.publish.condensation.moments import Moments
+from sfumato.algorithms.condensation import Moments
 from tests.crash.warm import Warm
 from tests.crash.wholeness import one_message
-from tests.stream.streams import HEADER, TEXT, digests, lines, manifests, numbers
-from tests.stream.streams import plan as asked
-from tests.stream.streams import state as kept
+from tests.streaming.streams import HEADER, TEXT, digests, lines, manifests, numbers
+from tests.streaming.streams import plan as asked
+from tests.streaming.streams import state as kept
 from tests.weights import thorough
 
 JOB, BAD = "tests.crash.stream_jobs:stream", "tests.crash.stream_jobs:careless"

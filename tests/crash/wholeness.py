@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from sfumato.bundle.bundle_files import named_files, sealed_manifest, sha256
-from sfumato.ground.scratch import is_scratch
+from sfumato.bundles.files import named_files, sealed_manifest, sha256
+from sfumato.core.scratch import is_scratch
 
 
 def found(folder: Path) -> str | None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from sfumato.describe.roles import Role
-from sfumato.ground import errors
-from sfumato.models.judge import READINGS
-from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.catalog.model_builders import DISTANCES
-from sfumato.workflow.plan.builders import _KINDS
-from sfumato.workflow.plan.plan import Plan
+from sfumato.core import errors
+from sfumato.models.model import READINGS
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.catalog.models import DISTANCES
+from sfumato.pipeline.plan.hierarchies import _KINDS
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.tables.schema import Role
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from sfumato.bundle.graded_secret import GradedSecret
-from sfumato.bundle.secret_files import write_secret
-from sfumato.collaborate.wire.network import NetworkConversation
-from sfumato.verification.joint_checks import written
-from sfumato.workflow.loading import read_file
-from sfumato.workflow.party_session import asked_by, same_result
-from tests.collaborate.parties import BOUND, at_once, free_ports
+from sfumato.bundles.checks.joint import written
+from sfumato.core.staging import write_secret
+from sfumato.parties.network.tcp import NetworkConversation
+from sfumato.pipeline.inputs import read_file
+from sfumato.pipeline.joint.session import asked_by, same_result
+from sfumato.tables.graded_secret import GradedSecret
 from tests.docs.test_docs import DOCS, blocks
 from tests.fuzz.commands import run
+from tests.parties.parties import BOUND, at_once, free_ports
 
 PAGE = DOCS / "guide" / "graded.md"
 _COMMAND = re.compile(r"^(\w+)\$ sfumato (.+)$", re.MULTILINE)

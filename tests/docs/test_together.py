@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from sfumato.collaborate.wire.network import NetworkConversation
-from sfumato.verification.joint_checks import written
-from sfumato.workflow.loading import read_file
-from sfumato.workflow.party_session import asked_by, same_result
-from tests.collaborate.parties import BOUND, at_once, free_ports
+from sfumato.bundles.checks.joint import written
+from sfumato.parties.network.tcp import NetworkConversation
+from sfumato.pipeline.inputs import read_file
+from sfumato.pipeline.joint.session import asked_by, same_result
 from tests.docs.test_docs import DOCS, blocks
 from tests.fuzz.commands import run
+from tests.parties.parties import BOUND, at_once, free_ports
 
 PAGE = DOCS / "guide" / "together.md"
 _COMMAND = re.compile(r"^(\w+)\$ sfumato (.+)$", re.MULTILINE)
@@ -79,7 +79,7 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_page_shows_what_the_command_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.collaborate.joint_protocols import PLACES, joint_protocol
+    from sfumato.parties.protocols import PLACES, joint_protocol
 
     text = PAGE.read_text(encoding="utf-8")
     for name in PLACES:

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli.main import app
-from sfumato.data.csv_heads import read_head
-from sfumato.data.table import Table
-from sfumato.workflow.profile.missing_marks import found_marks
+from sfumato.pipeline.profile.suggestions import found_marks
+from sfumato.tables.csv_files import read_head
+from sfumato.tables.table import Table
 from tests.shared_data import shared
 from tests.weights import examples
 

@@ -7,13 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfumato.data.bundled import DATA_SETS, hierarchy_files
-from sfumato.data.table import Column, Table
-from sfumato.describe.paths import read_hierarchy
-from sfumato.workflow.plan.builders import builder
-from sfumato.workflow.profile.recognising import recognised, recognisers
-from sfumato.workflow.profile.suggest import suggest
-from sfumato.workflow.profile.value_checks import CHECKS, iban, luhn, national_number
+from sfumato.pipeline.plan.hierarchies import builder
+from sfumato.pipeline.profile.recognisers import CHECKS, iban, luhn, national_number, recognised, recognisers
+from sfumato.pipeline.profile.suggestions import suggest
+from sfumato.tables.hierarchy_files import DATA_SETS, hierarchy_files, read_hierarchy
+from sfumato.tables.table import Column, Table
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl")
 

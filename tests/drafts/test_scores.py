@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.ground.errors import DataError, PlanError
-from sfumato.workflow.profile.draft import draft
-from sfumato.workflow.profile.profiling import Profile, profile
+from sfumato.core.errors import DataError, PlanError
+from sfumato.pipeline.profile.draft import draft
+from sfumato.pipeline.profile.profile import Profile, profile
 from tests.drafts.made_tables import MADE, Right
 from tests.drafts.right_answers import REAL, UNDECIDED
 from tests.shared_data import shared

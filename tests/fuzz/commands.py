@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from sfumato.cli.main import main
-from sfumato.ground.errors import BundleError
+from sfumato.core.errors import BundleError
 
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 

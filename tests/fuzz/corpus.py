@@ -20,10 +20,10 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
-from sfumato.bundle.manifest import seal
-from sfumato.data.files import read
-from sfumato.describe.paths import read_hierarchy
+from sfumato.bundles.manifest.document import seal
 from sfumato.queries.sql import parse_question
+from sfumato.tables.files import read
+from sfumato.tables.hierarchy_files import read_hierarchy
 from tests.fuzz import seeds
 from tests.fuzz.odd_files import ENDLESS
 
@@ -131,7 +131,7 @@ def _pipe_hierarchy(folder: Path) -> Any:
 
 @case("a device as a key", "it is a device, not a regular file")
 def _device_key(folder: Path) -> Any:
-    from sfumato.bundle.pseudonyms import Pseudonyms
+    from sfumato.bundles.pseudonyms import Pseudonyms
 
     return Pseudonyms.load(Path("/dev/zero"), where="here")
 

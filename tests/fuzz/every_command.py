@@ -12,14 +12,13 @@ from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
 
-from sfumato.bundle.manifest import seal
-from sfumato.collaborate.wire.party_cards import Address
-from sfumato.collaborate.wire.party_keys import PartyKey
-from sfumato.ground.errors import SfumatoError
+from sfumato.bundles.manifest.document import seal
+from sfumato.core.errors import SfumatoError
+from sfumato.parties.network.certificates import Address, PartyKey
 from tests.fuzz import commands, seeds
 from tests.fuzz.mutators import changed_bytes, changed_lines, changed_tree
 from tests.fuzz.toml_text import toml_text
-from tests.workflow.linked_tables import laid_out
+from tests.pipeline.linked_tables import laid_out
 
 Files = dict[str, bytes]
 QUESTIONS = b"""

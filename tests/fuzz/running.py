@@ -162,7 +162,7 @@ def work(first: int, end: int, seed: int, folder: Path) -> None:
 
 def one(name: str, files: dict[str, bytes], place: Path) -> tuple[str, str]:
     """How one input ends, and what it said."""
-    from sfumato.ground.errors import SfumatoError
+    from sfumato.core.errors import SfumatoError
     from tests.fuzz.targets import TARGETS
 
     lay(files, place)

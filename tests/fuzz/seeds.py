@@ -15,8 +15,8 @@ import polars as pl
 import pyreadstat
 
 import sfumato as sf
-from tests.data.made_workbooks import ods_row, open_document, rows
-from tests.mine.small_trees import figure_five
+from tests.mining.small_trees import figure_five
+from tests.tables.made_workbooks import ods_row, open_document, rows
 
 TABLE = pl.DataFrame(
     {
@@ -186,7 +186,7 @@ def ledger(path: Path) -> bytes:
     """The bytes of a ledger with a charge."""
     made = sf.Ledger.create(path, total=5)
     made.grant("ann", 2)
-    from sfumato.budget.events import Pure
+    from sfumato.dp.events import Pure
 
     made.settle(made.reserve("ann", Pure(epsilon=1), what="a question"))
     return path.read_bytes()

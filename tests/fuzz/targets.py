@@ -21,20 +21,20 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
-from sfumato.bundle.manifest import seal
-from sfumato.ground.chance import Chance
-from sfumato.mine.leaf_privacy import TreeRecursiveDiversity
-from sfumato.mine.pseudo_data import pseudo_data
-from sfumato.mine.rule_document import read_rules, rules_of, write_rules
-from sfumato.mine.tree_document import TreeDocument
-from sfumato.mine.tree_json import read_tree, tree_of, write_tree
-from sfumato.mine.tree_pruning import anonymized
-from sfumato.mine.tree_routes import predicted
-from tests.data.made_workbooks import zipped
+from sfumato.bundles.manifest.document import seal
+from sfumato.core.randomness import Chance
+from sfumato.mining.document_json import read_tree, tree_of, write_tree
+from sfumato.mining.federation import pseudo_data
+from sfumato.mining.leaf_privacy import TreeRecursiveDiversity
+from sfumato.mining.prediction import predicted
+from sfumato.mining.rule_document import read_rules, rules_of, write_rules
+from sfumato.mining.tree_document import TreeDocument
+from sfumato.mining.tree_pruning import anonymized
 from tests.fuzz import commands, every_command, seeds
 from tests.fuzz.mutators import changed_bytes, changed_lines, changed_tree
 from tests.fuzz.odd_files import changed_ledger, odd_frame
 from tests.fuzz.toml_text import toml_text
+from tests.tables.made_workbooks import zipped
 
 Files = dict[str, bytes]
 
@@ -206,7 +206,7 @@ def _sql(draw: Random, stock: Stock) -> Files:
 
 
 def _run_sql(folder: Path) -> None:
-    from sfumato.workflow.querying import query
+    from sfumato.pipeline.queries import query
 
     text = (folder / "q.sql").read_bytes().decode("utf-8", "surrogateescape")
     plan = sf.Plan.parse(seeds.TREES["private"], folder=_beside(folder))
@@ -220,7 +220,7 @@ def _ledger(draw: Random, stock: Stock) -> Files:
 
 
 def _run_ledger(folder: Path) -> None:
-    from sfumato.budget.events import Pure
+    from sfumato.dp.events import Pure
 
     made = sf.Ledger(folder / "ledger")
     _either(made.accounts, made.history, lambda: made.reserve("ann", Pure(epsilon="0.01")))
@@ -231,7 +231,7 @@ def _point(draw: Random, stock: Stock) -> Files:
 
 
 def _run_point(folder: Path) -> None:
-    from sfumato.workflow.frontier.store import Store
+    from sfumato.pipeline.frontier.points import Store
 
     (folder / "points").mkdir(exist_ok=True)
     shutil.copy(folder / "p.json", folder / "points")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.ground.errors import SfumatoError
+from sfumato.core.errors import SfumatoError
 from tests.fuzz.corpus import CASES
 
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from sfumato.ground.errors import SfumatoError
+from sfumato.core.errors import SfumatoError
 from tests.fuzz import every_command, running, targets
 from tests.weights import thorough
 

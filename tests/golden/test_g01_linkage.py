@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.identity.linkage import link
+from sfumato.attacks.linkage import link
 
 MEDICAL = pl.DataFrame(
     {

@@ -8,16 +8,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sfumato.ground.work import Work
-from sfumato.group.itemsets import violating
-from sfumato.group.maximal import maximal_frequent
-from sfumato.group.transactions import Transactions
+from sfumato.algorithms.items import Trajectory
+from sfumato.algorithms.items.alternatives import Links
+from sfumato.algorithms.items.problem import ItemOutcome
+from sfumato.algorithms.items.suppression import scores
+from sfumato.core.run_context import Work
+from sfumato.counts.frequent_itemsets import maximal_frequent
+from sfumato.counts.itemsets import violating
+from sfumato.counts.transactions import Transactions
+from sfumato.metrics.item_utility import frequent_sets
 from sfumato.models.lkc import LKCPrivacy
-from sfumato.publish.items import Trajectory
-from sfumato.publish.items.greedy_suppression import scores
-from sfumato.publish.items.item_problem import ItemOutcome
-from sfumato.publish.items.links import Links
-from sfumato.utility.item_utility import frequent_sets
 from tests.brute import itemsets as brute
 from tests.brute import sequences
 from tests.item_problems import SECRET, problem_of, set_part

@@ -7,15 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.ground.chance import Chance
-from sfumato.mine.leaf_privacy import Leaves, TreeKAnonymity, TreeRecursiveDiversity, TreeSimpleDiversity
-from sfumato.mine.propagation import Told, estimated_counts, propagated, united
-from sfumato.mine.pseudo_data import pseudo_data
-from sfumato.mine.rule_document import rules_of
-from sfumato.mine.tree_json import tree_of
-from sfumato.mine.tree_pruning import anonymized
-from sfumato.mine.tree_routes import leaves_of
-from tests.mine.small_trees import CLASSES, figure_five, nodes_of_figure_five
+from sfumato.core.randomness import Chance
+from sfumato.mining.document_json import tree_of
+from sfumato.mining.federation import pseudo_data
+from sfumato.mining.leaf_privacy import Leaves, TreeKAnonymity, TreeRecursiveDiversity, TreeSimpleDiversity
+from sfumato.mining.prediction import leaves_of
+from sfumato.mining.rule_document import rules_of
+from sfumato.mining.tree_pruning import Told, anonymized, estimated_counts, propagated, united
+from tests.mining.small_trees import CLASSES, figure_five, nodes_of_figure_five
 
 THREE = TreeRecursiveDiversity(c=3, l=3)
 TREE = tree_of(figure_five())

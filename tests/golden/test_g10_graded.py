@@ -7,9 +7,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from sfumato.bundle.graded_secret import AliasTable, GradedSecret
-from sfumato.describe.graded import GradedGrouping
-from sfumato.describe.graded_terms import read_terms
+from sfumato.tables.graded_grouping import GradedGrouping, read_terms
+from sfumato.tables.graded_secret import AliasTable, GradedSecret
 
 AGES = [30, 40, 70, 25, 15, 58, 73, 37, 90]
 PAPER = ["2.000", "2.667", "4.667", "1.667", "1.000", "3.867", "4.867", "2.467", "5.999"]

@@ -34,7 +34,7 @@ def texts(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("room", ["cli", "workflow", "data", "bundle", "report", "engines", "ground", "verification"])
+@pytest.mark.parametrize("room", ["cli", "pipeline", "tables", "bundles", "reports", "core", "dp", "queries"])
 def test_messages_name_options_that_exist(room: str):
     for path in (ROOT / "src" / "sfumato" / room).rglob("*.py"):
         named = {option for text in texts(path) for option in _OPTION.findall(text)}

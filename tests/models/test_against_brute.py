@@ -17,17 +17,14 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from sfumato.data.table import Table
-from sfumato.ground.errors import DataError
-from sfumato.group.cells import cells
-from sfumato.group.classes import Classes
-from sfumato.group.readings import matched, resolved
-from sfumato.models.all_of import AllOf
-from sfumato.models.alpha_k import AlphaKAnonymity
-from sfumato.models.confidence import ConfidenceBounding, Template
-from sfumato.models.divergence import DivergenceBounding
+from sfumato.core.errors import DataError
+from sfumato.counts.classes import Classes
+from sfumato.counts.local_table import cells
+from sfumato.counts.wildcards import matched, resolved
+from sfumato.models.composition import AllOf
+from sfumato.models.confidence import ConfidenceBounding, DivergenceBounding, Template
 from sfumato.models.e_m_anonymity import EMAnonymity
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -35,10 +32,11 @@ from sfumato.models.l_diversity import (
     SimpleLDiversity,
 )
 from sfumato.models.lkc import LKCPrivacy
+from sfumato.models.model import Model, Verdict
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
 from sfumato.models.t_closeness import TCloseness
-from sfumato.models.verdict import Model, Verdict
+from sfumato.tables.table import Table
 from tests.brute import models as brute
 from tests.brute.readings import completions, known, matching
 from tests.weights import examples

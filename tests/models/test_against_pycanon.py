@@ -26,14 +26,9 @@ import pytest
 from pycanon import anonymity
 from pycanon.anonymity import _l_diversity
 
-from sfumato.data.table import Table
-from sfumato.datasets.synthetic_census import census, census_hierarchies
-from sfumato.describe.domains import ObservedDomain
-from sfumato.describe.paths import read_hierarchy
-from sfumato.group.cells import cells
-from sfumato.group.classes import Classes
-from sfumato.models.alpha_k import AlphaKAnonymity
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.counts.classes import Classes
+from sfumato.counts.local_table import cells
+from sfumato.models.k_anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -41,6 +36,10 @@ from sfumato.models.l_diversity import (
     SimpleLDiversity,
 )
 from sfumato.models.t_closeness import TCloseness
+from sfumato.tables.datasets.synthetic_census import census, census_hierarchies
+from sfumato.tables.hierarchy_files import read_hierarchy
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Table
 
 QUASI = ("age", "marital-status", "native-country", "race", "relationship", "sex", "workclass")
 TEXT, NUMBER = "occupation", "education-num"

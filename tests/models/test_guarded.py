@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.table import Table
-from sfumato.ground.errors import DataError, ParameterError
-from sfumato.group.cells import cells
-from sfumato.group.classes import Classes
-from sfumato.models.alpha_k import AlphaKAnonymity
+from sfumato.core.errors import DataError, ParameterError
+from sfumato.counts.classes import Classes
+from sfumato.counts.local_table import cells
+from sfumato.models.composition import PerPerson
 from sfumato.models.confidence import ConfidenceBounding, Template
 from sfumato.models.guarded import Guarded
-from sfumato.models.judge import judge
+from sfumato.models.k_anonymity import AlphaKAnonymity
 from sfumato.models.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SimpleLDiversity
 from sfumato.models.lkc import LKCPrivacy
-from sfumato.models.per_person import PerPerson
+from sfumato.models.model import judge
 from sfumato.models.t_closeness import TCloseness
-from sfumato.testing.model_kit import check_order, check_verdict, classes_of
+from sfumato.tables.table import Table
+from sfumato.testing.models import check_order, check_verdict, classes_of
 from tests.brute import guarded as brute
 from tests.weights import examples
 

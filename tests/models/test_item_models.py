@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.ground.errors import ParameterError
-from sfumato.group.transactions import Transactions
-from sfumato.models import rho_uncertainty
-from sfumato.models.km_anonymity import KMAnonymity
+from sfumato.core.errors import ParameterError
+from sfumato.counts.transactions import Transactions
+from sfumato.models import item_models
+from sfumato.models.item_models import KMAnonymity, RhoUncertainty
 from sfumato.models.lkc import LKCPrivacy
-from sfumato.models.rho_uncertainty import RhoUncertainty
 from tests.brute import itemsets as brute
 from tests.itemized import LIMITS, baskets, requests, secrets_of
 from tests.weights import examples
@@ -135,7 +134,7 @@ def test_long_knowledge_tells_more():
 def test_too_many_sets_are_refused(monkeypatch):
     """Two records of five items: 2 * 31 sets in all, 2 * 15 of up to two items."""
     made = Transactions.of(["abcde", "abcde"])
-    monkeypatch.setattr(rho_uncertainty, "MOST_SETS", 30)
+    monkeypatch.setattr(item_models, "MOST_SETS", 30)
     with pytest.raises(ParameterError, match="l must be smaller, or given: the records have 62 sets of up to 6 items"):
         RhoUncertainty(rho=1.0, sensitive=("a",)).check_items(made)
     with pytest.raises(ParameterError, match="have 50 sets of up to 3 items, more than the 30 that are looked at"):

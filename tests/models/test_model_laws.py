@@ -10,15 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.table import Column, Table
-from sfumato.group.cells import cells
-from sfumato.group.classes import Classes
-from sfumato.models.all_of import AllOf
-from sfumato.models.alpha_k import AlphaKAnonymity
-from sfumato.models.confidence import ConfidenceBounding, Template
-from sfumato.models.divergence import DivergenceBounding
+from sfumato.counts.classes import Classes
+from sfumato.counts.local_table import cells
+from sfumato.models.composition import AllOf
+from sfumato.models.confidence import ConfidenceBounding, DivergenceBounding, Template
 from sfumato.models.e_m_anonymity import EMAnonymity
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -26,11 +23,12 @@ from sfumato.models.l_diversity import (
     SimpleLDiversity,
 )
 from sfumato.models.lkc import LKCPrivacy
+from sfumato.models.model import Model, one_class
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
 from sfumato.models.t_closeness import TCloseness
-from sfumato.models.verdict import Model, one_class
-from sfumato.testing.model_kit import BrokenLaw, check_model, check_removal, check_table, classes_of, pinned
+from sfumato.tables.table import Column, Table
+from sfumato.testing.models import BrokenLaw, check_model, check_removal, check_table, classes_of, pinned
 from tests.weights import examples
 
 SCHEMA = {"a": pl.String, "b": pl.String, "ill": pl.String, "pay": pl.Int64, "wish": pl.String}

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from sfumato.ground.errors import DataError, ParameterError, UnknownColumn
-from sfumato.models.all_of import AllOf
-from sfumato.models.alpha_k import AlphaKAnonymity
-from sfumato.models.confidence import ConfidenceBounding, Template
-from sfumato.models.divergence import DivergenceBounding
+from sfumato.core.errors import DataError, ParameterError, UnknownColumn
+from sfumato.models.composition import AllOf
+from sfumato.models.confidence import ConfidenceBounding, DivergenceBounding, Template
 from sfumato.models.e_m_anonymity import EMAnonymity
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -25,7 +23,7 @@ from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
 from sfumato.models.t_closeness import TCloseness
-from sfumato.testing.model_kit import classes_of
+from sfumato.testing.models import classes_of
 
 PATHS = {"flu": ("lung",), "hiv": ("blood",)}
 GOOD: dict[type, dict[str, Any]] = {

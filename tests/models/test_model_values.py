@@ -7,14 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.group.classes import Classes
-from sfumato.models.all_of import AllOf
-from sfumato.models.alpha_k import AlphaKAnonymity
+from sfumato.counts.classes import Classes
+from sfumato.models.composition import AllOf
 from sfumato.models.confidence import ConfidenceBounding, Template
-from sfumato.models.distances import emd_hierarchical, emd_ordered, kullback_leibler, variational
 from sfumato.models.e_m_anonymity import EMAnonymity
-from sfumato.models.emd_matrix import emd_matrix
-from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.models.l_diversity import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -24,8 +21,15 @@ from sfumato.models.l_diversity import (
 from sfumato.models.lkc import LKCPrivacy
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.models.presence import DeltaPresence, KMap
-from sfumato.models.t_closeness import TCloseness
-from sfumato.testing.model_kit import classes_of, pinned
+from sfumato.models.t_closeness import (
+    TCloseness,
+    emd_hierarchical,
+    emd_matrix,
+    emd_ordered,
+    kullback_leibler,
+    variational,
+)
+from sfumato.testing.models import classes_of, pinned
 
 
 def rows(names: str, *records: str, quasi: str) -> Classes:

@@ -11,22 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.table import Table
-from sfumato.group.cells import cells
-from sfumato.group.classes import Classes
-from sfumato.models.alpha_k import AlphaKAnonymity
-from sfumato.models.confidence import ConfidenceBounding, Template
-from sfumato.models.divergence import DivergenceBounding
+from sfumato.counts.classes import Classes
+from sfumato.counts.local_table import cells
+from sfumato.models.composition import PerPerson
+from sfumato.models.confidence import ConfidenceBounding, DivergenceBounding, Template
 from sfumato.models.e_m_anonymity import EMAnonymity
-from sfumato.models.judge import judge
+from sfumato.models.k_anonymity import AlphaKAnonymity
 from sfumato.models.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SimpleLDiversity
 from sfumato.models.lkc import LKCPrivacy
-from sfumato.models.per_person import PerPerson
+from sfumato.models.model import Model, judge
+from sfumato.models.monotone import steady
 from sfumato.models.personalized import PersonalizedPrivacy
-from sfumato.models.steady import steady
 from sfumato.models.t_closeness import TCloseness
-from sfumato.models.verdict import Model
-from sfumato.testing import model_kit
+from sfumato.tables.table import Table
+from sfumato.testing import models
 from tests.brute import people as brute
 from tests.weights import examples
 
@@ -219,9 +217,9 @@ def test_laws_that_a_search_relies_on(stay: bool, rows: Rows, model: Model, seed
         rows = [{**row, "u": first[row["who"]][0], "v": first[row["who"]][1]} for row in rows]
     table, rng = classes_of(rows), np.random.default_rng(seed)
     relied = _relied_on(model, table)
-    model_kit.check_verdict(relied, table, rng)
-    model_kit.check_merging(relied, table, rng)
-    model_kit.check_removal(relied, table, rng)
+    models.check_verdict(relied, table, rng)
+    models.check_merging(relied, table, rng)
+    models.check_removal(relied, table, rng)
     if relied.kept_by_growth:  # a class grows when others are joined to it
         failing = set(relied.check(table).failing.tolist())
         coarser, ids = table.recoded([np.zeros(len(n), np.int32) for n in table.labels], [("*",)] * len(table.labels))

@@ -9,31 +9,28 @@ from typing import Any
 
 import pytest
 
-from sfumato.datasets.synthetic_census import census
-from sfumato.datasets.synthetic_city import city
-from sfumato.datasets.synthetic_metro import metro
-from sfumato.mine.diversity_experiment import Diversity, diversity_study
-from sfumato.mine.experiment import Experiment
-from sfumato.mine.records import read_records
-from sfumato.mine.sharing_experiment import Trials, sharing_study
+from sfumato.algorithms.diffgen import DiffGen
+from sfumato.mining.diversity_experiment import Diversity, diversity_study
+from sfumato.mining.experiment import Experiment
+from sfumato.mining.records import read_records
+from sfumato.mining.sharing_experiment import Trials, sharing_study
 from sfumato.papers import (
-    bottom_up_adult,
-    bottom_up_scaling,
+    bottom_up,
     diffgen_adult,
     diffgen_compared,
     diffgen_health,
-    diffgen_trial,
     graded_adult,
-    inputs,
     joint_adult,
-    lkc_adult,
-    lkc_blood,
-    path_losses,
+    lkc,
+    setup,
     shared_trees,
+    trajectories,
 )
-from sfumato.papers.inputs import AdultData
-from sfumato.papers.paths_measured import Paths
-from sfumato.publish.diffgen import DiffGen
+from sfumato.papers.setup import AdultData
+from sfumato.papers.trajectories import Paths
+from sfumato.tables.datasets.synthetic_census import census
+from sfumato.tables.datasets.synthetic_city import city
+from sfumato.tables.datasets.synthetic_metro import metro
 
 
 @cache
@@ -62,31 +59,31 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every data set as a handful of rows."""
     few = AdultData(frame=census(900, seed=1), folder=None, words="A few synthetic rows.")
     adults = (
-        bottom_up_adult,
-        bottom_up_scaling,
+        bottom_up,
+        bottom_up,
         diffgen_adult,
         diffgen_compared,
-        diffgen_trial,
+        diffgen_adult,
         graded_adult,
         joint_adult,
-        lkc_adult,
+        lkc,
     )
     for module in adults:
         monkeypatch.setattr(module, "adult_data", lambda: few)
-    monkeypatch.setattr(diffgen_adult, "adult_trial", diffgen_trial.adult_trial.__wrapped__)
-    monkeypatch.setattr(diffgen_adult, "varied", lambda frame, rows, kept: inputs.varied(frame, rows // 100, kept))
-    monkeypatch.setattr(lkc_adult, "varied", lambda frame, rows, kept: inputs.varied(frame, rows // 100, kept))
-    monkeypatch.setattr(bottom_up_scaling, "_counted", lambda frame, full: [])
-    monkeypatch.setattr(path_losses, "_ks", lambda full: (10, 30, 50))
-    monkeypatch.setattr(lkc_blood, "RECORDS", 900)
+    monkeypatch.setattr(diffgen_adult, "adult_trial", diffgen_adult.adult_trial.__wrapped__)
+    monkeypatch.setattr(diffgen_adult, "varied", lambda frame, rows, kept: setup.varied(frame, rows // 100, kept))
+    monkeypatch.setattr(lkc, "varied", lambda frame, rows, kept: setup.varied(frame, rows // 100, kept))
+    monkeypatch.setattr(bottom_up, "_counted", lambda frame, full: [])
+    monkeypatch.setattr(trajectories, "_ks", lambda full: (10, 30, 50))
+    monkeypatch.setattr(lkc, "RECORDS", 900)
     monkeypatch.setattr(diffgen_health, "RECORDS", 900)
     monkeypatch.setattr(diffgen_adult, "SCORES", {"max": "Max", "gain": "InfoGain"})
     monkeypatch.setattr(diffgen_adult, "DiffGen", few_steps)
     town = Paths.of("city", city(200, seed=1), "diagnosis", "HIV")
     trains = Paths.of("metro", metro(150, seed=1), "status", "Unemployed")
-    monkeypatch.setattr(path_losses, "city_paths", lambda full: town)
-    monkeypatch.setattr(path_losses, "metro_paths", lambda full: trains)
-    monkeypatch.setattr(path_losses, "metro", lambda rows, seed: metro(rows // 100, seed=seed))
+    monkeypatch.setattr(trajectories, "city_paths", lambda full: town)
+    monkeypatch.setattr(trajectories, "metro_paths", lambda full: trains)
+    monkeypatch.setattr(trajectories, "metro", lambda rows, seed: metro(rows // 100, seed=seed))
     monkeypatch.setattr(shared_trees, "_found", lambda full, work: few_trees())
     diffgen_health._split.cache_clear()
     graded_adult.adult_pair.cache_clear()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.papers.documents import DOCUMENTS, document
-from sfumato.papers.exhibit import Document, State
+from sfumato.papers.documents import DOCUMENTS, Document, State, document
 from tests.shared_data import shared
 
 ROOT = Path(__file__).parents[2]

@@ -7,13 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato.ground.errors import Interrupted, ParameterError
-from sfumato.ground.work import Work
-from sfumato.papers import bottom_up_adult
-from sfumato.papers.documents import DOCUMENTS
-from sfumato.papers.exhibit import Document, Exhibit, State
-from sfumato.papers.running import as_json, chosen, measured
-from sfumato.report.papers.paper_page import render
+from sfumato.core.errors import Interrupted, ParameterError
+from sfumato.core.run_context import Work
+from sfumato.papers import bottom_up
+from sfumato.papers.documents import DOCUMENTS, Document, Exhibit, State, as_json, chosen, measured
+from sfumato.reports.papers import render
 
 RUNS = [(one, each) for one in DOCUMENTS for each in one.exhibits if each.state is State.RUNS]
 
@@ -56,11 +54,11 @@ def test_an_experiment_that_is_refused_does_not_cost_the_others(monkeypatch: pyt
     def stopped(*, full: bool, work: Work) -> None:
         raise Interrupted("stopped")
 
-    monkeypatch.setattr(bottom_up_adult, "errors", refused)
+    monkeypatch.setattr(bottom_up, "errors", refused)
     paper = DOCUMENTS[1]
     facts = measured(paper, chosen(paper, ["figure 3", "table 1"]), full=False, work=Work())
     assert "too many to count" in render(facts)
     assert facts.shown[1].beside
-    monkeypatch.setattr(bottom_up_adult, "errors", stopped)
+    monkeypatch.setattr(bottom_up, "errors", stopped)
     with pytest.raises(Interrupted):
         measured(paper, chosen(paper, ["figure 3"]), full=False, work=Work())

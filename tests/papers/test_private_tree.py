@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.group.coded_rows import CodedRows
-from sfumato.papers import private_tree
-from sfumato.papers.private_tree import Node, PrivateTree, predicted
-from sfumato.publish.noisy_table import Attribute, PrivateTable
+from sfumato.algorithms.private_table import Attribute, PrivateTable
+from sfumato.counts.local_cuts import CodedRows
+from sfumato.papers import diffgen_compared
+from sfumato.papers.diffgen_compared import Node, PrivateTree, predicted
 from tests.weights import examples
 
 
@@ -58,7 +58,7 @@ def test_every_path_spends_the_whole_budget_at_most(monkeypatch, depth, numbers)
     """Parts of a node are different rows: what is spent is the most that lies on one path, and is exactly epsilon."""
     spent: list[Fraction] = []
     paths: list[Fraction] = []
-    real_node = private_tree._Grower.node
+    real_node = diffgen_compared._Grower.node
 
     def node(self: Any, here: Any, left: Any, rest: int) -> Node:
         before = len(spent)
@@ -80,9 +80,9 @@ def test_every_path_spends_the_whole_budget_at_most(monkeypatch, depth, numbers)
         spent.append(Fraction(epsilon))
         return 0, None
 
-    monkeypatch.setattr(private_tree._Grower, "node", node)
-    monkeypatch.setattr(private_tree, "noisy_counts", counts)
-    monkeypatch.setattr(private_tree, "chosen", choice)
+    monkeypatch.setattr(diffgen_compared._Grower, "node", node)
+    monkeypatch.setattr(diffgen_compared, "noisy_counts", counts)
+    monkeypatch.setattr(diffgen_compared, "chosen", choice)
     sizes, kinds = [3] * 5, [True] * numbers + [False] * (5 - numbers)
     columns = [np.zeros(8, np.int32) for _ in sizes]
     PrivateTree(epsilon=Fraction(7, 3), depth=depth).grown(table_of(sizes, kinds), columns, np.zeros(8, np.int64))

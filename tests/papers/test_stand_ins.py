@@ -5,28 +5,36 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.datasets.synthetic_blood import GROUPS, OTHERS, QUASI, blood, blood_hierarchy
-from sfumato.datasets.synthetic_icu import FACTS, code_paths, icu
-from sfumato.ground.errors import ParameterError
+from sfumato.core.errors import ParameterError
+from sfumato.tables.datasets.stand_ins import (
+    BLOOD_GROUPS,
+    BLOOD_OTHERS,
+    BLOOD_QUASI,
+    ICU_FACTS,
+    blood,
+    blood_hierarchy,
+    icu,
+    icu_code_paths,
+)
 
 
 def test_transfusions_have_the_stated_attributes():
     frame = blood(3000, seed=2)
     assert frame.width == 62
-    assert (len(QUASI), len(OTHERS)) == (41, 19)
-    assert set(frame["blood group"].unique()) == set(GROUPS)
+    assert (len(BLOOD_QUASI), len(BLOOD_OTHERS)) == (41, 19)
+    assert set(frame["blood group"].unique()) == set(BLOOD_GROUPS)
     assert frame["diagnosis"].n_unique() == 15
-    assert 0.53 < (frame["blood group"] == GROUPS[0]).mean() < 0.59  # 0.56, three deviations of 0.009
-    assert {tuple(blood_hierarchy(name)) for name in QUASI} == {("kind",), ("tree",)}
+    assert 0.53 < (frame["blood group"] == BLOOD_GROUPS[0]).mean() < 0.59  # 0.56, three deviations of 0.009
+    assert {tuple(blood_hierarchy(name)) for name in BLOOD_QUASI} == {("kind",), ("tree",)}
 
 
 def test_episodes_have_the_stated_attributes():
     frame = icu(3000, seed=2)
-    assert frame.columns == [*FACTS, "codes", "mortality"]
-    assert len(FACTS) == 7
+    assert frame.columns == [*ICU_FACTS, "codes", "mortality"]
+    assert len(ICU_FACTS) == 7
     assert abs((frame["mortality"] == "died").mean() - 0.115) < 0.001
     held = {code for cell in frame["codes"] for code in cell.split()}
-    assert held <= set(code_paths())
+    assert held <= set(icu_code_paths())
     assert frame["codes"].str.len_chars().min() > 0
 
 

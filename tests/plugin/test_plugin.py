@@ -13,16 +13,15 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.identity.sparse_sets import ItemSubject
-from sfumato.data.files import read
-from sfumato.testing.attack_kit import check_attack, refuses
-from sfumato.testing.format_kit import check_format
-from sfumato.testing.mechanism_kit import check_private
-from sfumato.testing.metric_kit import BrokenMetric, check_metric
-from sfumato.testing.model_kit import check_model, classes_of
-from sfumato.testing.search_kit import check_search
-from sfumato.testing.subject_kit import census_subject
-from sfumato.workflow.catalog.lookup import catalog
+from sfumato.attacks.sparse_sets import ItemSubject
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.tables.files import read
+from sfumato.testing.attacks import census_subject, check_attack, refuses
+from sfumato.testing.formats import check_format
+from sfumato.testing.mechanisms import check_private
+from sfumato.testing.metrics import BrokenMetric, check_metric
+from sfumato.testing.models import check_model, classes_of
+from sfumato.testing.searches import check_search
 from tests.testing.test_search_kit import problems
 
 INSTALLED = Path(__file__).parent / "installed"

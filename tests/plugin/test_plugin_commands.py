@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.workflow.catalog.lookup import catalog
+from sfumato.pipeline.catalog.catalog import catalog
 
 INSTALLED = Path(__file__).parent / "installed"
 SOURCE = Path(sf.__file__).parent.parent
@@ -38,7 +38,7 @@ first = 1
 attacks = ["one-column", "linkage"]
 trials = 50
 """
-HEAD = "from sfumato.workflow.catalog.parts import *\n"
+HEAD = "from sfumato.pipeline.catalog.parts import *\n"
 
 
 def run(place: Path, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -107,8 +107,8 @@ def broken(place: Path, module: str) -> Path:
 
 MODEL = HEAD + (
     "from dataclasses import replace\n"
-    "from sfumato.workflow.catalog.model_parts import MODELS\n"
-    "from sfumato.data.formats import FORMATS\n"
+    "from sfumato.pipeline.catalog.models import MODELS\n"
+    "from sfumato.tables.files import FORMATS\n"
     "from sfumato.models import KAnonymity\n"
     "class Mine(KAnonymity):\n"
     "    name = 'mine'\n"

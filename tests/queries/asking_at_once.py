@@ -11,11 +11,10 @@ from pathlib import Path
 
 import polars as pl
 
-from sfumato.budget.answer_log import AnswerLog
-from sfumato.data.table import Table
-from sfumato.queries.exact import exact_session
-from sfumato.queries.exact.exact_rules import ExactRules
-from sfumato.queries.exact.exact_session import ExactSession
+from sfumato.dp.answer_log import AnswerLog
+from sfumato.queries.exact import session as exact_session
+from sfumato.queries.exact.session import ExactRules, ExactSession
+from sfumato.tables.table import Table
 
 RULES = ExactRules(values=("income",), public=("age", "sex"))
 FIGURES = ("SUM(income)", "AVG(income)", "MAX(income)", "MIN(income)")

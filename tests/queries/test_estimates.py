@@ -15,24 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from sfumato.budget.events import Pure
-from sfumato.data.table import Table
-from sfumato.describe.domains import Categories, Numbers
-from sfumato.ground.errors import ParameterError
-from sfumato.noise import Noisy
-from sfumato.queries import estimates
-from sfumato.queries import quantiles as quantile_room
-from sfumato.queries.quantiles import quantile
-from sfumato.queries.queryable import (
-    candidates,
-    codes_in,
-    group_codes,
-    numbers_in,
-    parted,
-    present,
-    queryable,
-    texts_in,
-)
+from sfumato.core.errors import ParameterError
+from sfumato.dp.events import Pure
+from sfumato.dp.noise import Noisy
+from sfumato.queries import answers
+from sfumato.queries.answers import quantile
+from sfumato.queries.groups import candidates, codes_in, group_codes, numbers_in, parted, present, queryable, texts_in
+from sfumato.tables.schema import Categories, Numbers
+from sfumato.tables.table import Table
 from tests.weights import examples
 
 FALSE_ALARM = 1e-9
@@ -80,10 +70,10 @@ def exactly_drawn(counts, *, epsilon, sensitivity=1, what=""):
 @given(rows=ROWS, bounds=BOUNDS)
 def test_without_noise_the_answers_are_those_of_the_definition(rows, bounds):
     found = parts(rows, bounds)
-    with patch.object(estimates, "noisy_counts", exactly_drawn):
-        sums = estimates.total(*found, Fraction(1), 0.95).values
-        means = estimates.mean(*found, Fraction(1), 0.95).values
-        variances = estimates.variance(*found, Fraction(1), 0.95).values
+    with patch.object(answers, "noisy_counts", exactly_drawn):
+        sums = answers.total(*found, Fraction(1), 0.95).values
+        means = answers.mean(*found, Fraction(1), 0.95).values
+        variances = answers.variance(*found, Fraction(1), 0.95).values
     wide = max(abs(bounds[0]), abs(bounds[1]))
     for g, name in enumerate("ab"):
         clamped = [min(max(x, bounds[0]), bounds[1]) for c, w in rows if w == name and (x := parsed(c)) is not None]
@@ -107,9 +97,9 @@ def test_one_record_moves_what_is_noised_by_no_more_than_stated(rows, one, at, b
             return exactly_drawn(counts, epsilon=epsilon)
 
         found = parts(given_rows, bounds)
-        with patch.object(estimates, "noisy_counts", watch):
-            estimates.count(found[1], found[2], Fraction(1), 0.95)
-            for run in (estimates.total, estimates.mean, estimates.variance):
+        with patch.object(answers, "noisy_counts", watch):
+            answers.count(found[1], found[2], Fraction(1), 0.95)
+            for run in (answers.total, answers.mean, answers.variance):
                 run(*found, Fraction(1), 0.95)
     assert len(seen[0]) == len(seen[1]) == 7
     for (before, moved), (after, same) in zip(*seen, strict=True):
@@ -130,10 +120,10 @@ CLAMPED = np.minimum(AGES[:10], 100)
 @pytest.mark.parametrize(
     ("run", "truth"),
     [
-        (lambda *asked: estimates.count(PLACES, GROUPS, *asked), 10),
-        (lambda *asked: estimates.total(AGES, PLACES, GROUPS, BOUND, *asked), CLAMPED.sum()),
-        (lambda *asked: estimates.mean(AGES, PLACES, GROUPS, BOUND, *asked), CLAMPED.mean()),
-        (lambda *asked: estimates.variance(AGES, PLACES, GROUPS, BOUND, *asked), CLAMPED.var()),
+        (lambda *asked: answers.count(PLACES, GROUPS, *asked), 10),
+        (lambda *asked: answers.total(AGES, PLACES, GROUPS, BOUND, *asked), CLAMPED.sum()),
+        (lambda *asked: answers.mean(AGES, PLACES, GROUPS, BOUND, *asked), CLAMPED.mean()),
+        (lambda *asked: answers.variance(AGES, PLACES, GROUPS, BOUND, *asked), CLAMPED.var()),
     ],
 )
 def test_intervals_cover_as_often_as_they_say(run, truth, epsilon, confidence):
@@ -171,7 +161,7 @@ def test_without_noise_the_ends_hold_every_quantile(numbers, share):
     """An end is a candidate whose rank does not pass that of the quantile."""
     given_numbers = np.array(numbers, float)
     marks = candidates(Numbers(low=0, high=9))
-    with patch.object(quantile_room, "noisy_counts", exactly_drawn):
+    with patch.object(answers, "noisy_counts", exactly_drawn):
         found = quantile(
             given_numbers,
             np.zeros(len(numbers), np.int64),
@@ -194,7 +184,7 @@ def test_the_cost_of_the_ends_is_within_their_share():
         spent.append(epsilon)
         return exactly_drawn(counts, epsilon=epsilon)
 
-    with patch.object(quantile_room, "noisy_counts", watch):
+    with patch.object(answers, "noisy_counts", watch):
         quantile(np.arange(100.0), np.zeros(100, np.int64), 1, BOUND, Fraction(1), 0.95, share=0.5)
     assert sum(spent) <= Fraction(1, 2)
 

@@ -7,17 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.ground.errors import ParameterError
-from sfumato.queries.exact import width_rule
-from sfumato.queries.exact.auditor import Auditor
-from sfumato.queries.exact.contested import Told, judged
-from sfumato.queries.exact.hindsight import LookingBack, ToldFigure
-from sfumato.queries.exact.kernel_sums import KernelSums
-from sfumato.queries.exact.keyed_draws import is_prime, keyed_prime
-from sfumato.queries.exact.question_basis import QuestionBasis
-from sfumato.queries.exact.small_sums import follows
-from sfumato.queries.exact.told_intervals import intervals
-from sfumato.queries.exact.width_rule import Span
+from sfumato.core.errors import ParameterError
+from sfumato.queries.exact import auditor as width_rule
+from sfumato.queries.exact.auditor import Auditor, Span
+from sfumato.queries.exact.extremes import Told, judged
+from sfumato.queries.exact.hindsight import LookingBack, ToldFigure, intervals
+from sfumato.queries.exact.sums import KernelSums, QuestionBasis, follows, is_prime, keyed_prime
 from tests.brute.told import RUN, agreeing, narrowest, some_answer_tells, sums_follow
 from tests.queries.value_dependent import ValueDependent, read_off
 from tests.weights import examples

@@ -12,11 +12,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfumato.budget.answer_log import AnswerLog
-from sfumato.budget.ledger import Ledger
-from sfumato.ground.errors import BudgetError, DataError, ParameterError, PlanError
-from sfumato.queries.exact.exact_rules import ExactRules
-from sfumato.queries.exact.exact_session import ExactSession
+from sfumato.core.errors import BudgetError, DataError, ParameterError, PlanError
+from sfumato.dp.answer_log import AnswerLog
+from sfumato.dp.ledger import Ledger
+from sfumato.queries.exact.session import ExactRules, ExactSession
 from tests.queries.asking_at_once import RULES, people
 
 ROOT = Path(__file__).parents[2]

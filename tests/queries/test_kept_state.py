@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.budget.answer_log import AnswerLog
-from sfumato.queries.exact import exact_session
-from sfumato.queries.exact.exact_rules import ExactRules
-from sfumato.queries.exact.exact_session import ExactSession
-from sfumato.queries.exact.kept_state import recall, state_file
+from sfumato.dp.answer_log import AnswerLog
+from sfumato.queries.exact import session as exact_session
+from sfumato.queries.exact.session import ExactRules, ExactSession, recall, state_file
 from tests.queries.asking_at_once import people, questions
 
 RULES = ExactRules(values=("income",), public=("age", "sex"), k=3, groups=(("ann",), ("bob/x",)))

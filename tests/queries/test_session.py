@@ -9,16 +9,16 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sfumato.budget.accountants import epsilon_of
-from sfumato.budget.events import from_json
-from sfumato.budget.ledger import Ledger
-from sfumato.data.frames import from_frame
-from sfumato.data.table import Table
-from sfumato.ground.errors import BudgetError, DataError, ParameterError, UnknownColumn
+from sfumato.core.errors import BudgetError, DataError, ParameterError, UnknownColumn
+from sfumato.dp.accounting import epsilon_of
+from sfumato.dp.events import from_json
+from sfumato.dp.ledger import Ledger
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.queries import query
 from sfumato.queries import Aggregate, Categories, Numbers, Question, Session
-from sfumato.queries.conditions import Among, Compare, Either, Not
-from sfumato.workflow.plan.plan import Plan
-from sfumato.workflow.querying import query
+from sfumato.queries.questions import Among, Compare, Either, Not
+from sfumato.tables.frames import from_frame
+from sfumato.tables.table import Table
 
 FRAME = pl.DataFrame(
     {"age": [20, 30, 40, 50, None], "sex": ["f", "m", "f", "x", "f"], "pay": [1.0, 2.0, 3.0, 4.0, 5.0]}

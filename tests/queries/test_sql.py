@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.table import Table
-from sfumato.ground.errors import ParameterError
-from sfumato.queries.conditions import Among, Both, Compare, Either, Not, columns_of, holding
+from sfumato.core.errors import ParameterError
+from sfumato.queries.questions import Among, Both, Compare, Either, Not, columns_of, holding
 from sfumato.queries.sql import parse_condition, parse_question
+from sfumato.tables.table import Table
 from tests.weights import examples
 
 

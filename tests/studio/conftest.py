@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.studio.guard import COOKIE, Keys
+from sfumato.studio.requests import COOKIE, Keys
 
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None

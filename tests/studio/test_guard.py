@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 import sfumato as sf
-from sfumato.studio.guard import COOKIE
+from sfumato.studio.requests import COOKIE
 from tests.studio.conftest import Running, begin
 
 pytestmark = pytest.mark.xdist_group("studio")

@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.ground.errors import DataError, PlanError
-from sfumato.studio.confined_plan import confined_plan, refuse_outside
-from sfumato.studio.plan_text import edited
-from sfumato.studio.project_store import Projects, Stale
-from sfumato.studio.served_folder import ServedFolder
-from sfumato.workflow.plan.plan import Plan
+from sfumato.core.errors import DataError, PlanError
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.studio.plan_text import confined_plan, edited, refuse_outside
+from sfumato.studio.projects import Projects, ServedFolder, Stale
 from tests.weights import examples
 
 TEXT = """# about this plan

@@ -11,23 +11,28 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.attacks.frame.moved_dates import Shifts
-from sfumato.attacks.frame.pseudonymized import PseudonymizedColumn
-from sfumato.attacks.frame.randomized import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers
-from sfumato.attacks.frame.subject import Subject
-from sfumato.attacks.frame.tree_subject import ToldTree, TreeSubject
-from sfumato.attacks.frame.trials import Finding, Limit, Rate
-from sfumato.attacks.identity.prosecutor import Linkage
-from sfumato.attacks.identity.sparse_sets import ItemSubject
-from sfumato.attacks.method.lowered_thresholds import SanitizedSubject
-from sfumato.datasets.synthetic_census import census
-from sfumato.ground.chance import Chance
-from sfumato.group.sensitive_patterns import Pattern
-from sfumato.group.transactions import Transactions
+from sfumato.attacks.finding import Finding, Limit, Rate
+from sfumato.attacks.linkage import Linkage
+from sfumato.attacks.lowered_thresholds import SanitizedSubject
+from sfumato.attacks.pseudonyms import PseudonymizedColumn
+from sfumato.attacks.randomized_answers import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers
+from sfumato.attacks.sparse_sets import ItemSubject
+from sfumato.attacks.subject import Shifts, Subject
+from sfumato.attacks.trees import ToldTree, TreeSubject
+from sfumato.core.randomness import Chance
+from sfumato.counts.sensitive_patterns import Pattern
+from sfumato.counts.transactions import Transactions
 from sfumato.models import KAnonymity
-from sfumato.testing.attack_kit import BrokenAttack, check_attack, failed_trials_are_no_resistance, refuses
-from sfumato.testing.subject_kit import census_subject, raw_subject
-from sfumato.workflow.catalog.lookup import catalog
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.tables.datasets.synthetic_census import census
+from sfumato.testing.attacks import (
+    BrokenAttack,
+    census_subject,
+    check_attack,
+    failed_trials_are_no_resistance,
+    raw_subject,
+    refuses,
+)
 from tests.attacks.test_definetti import COLUMNS, bucketized, made
 from tests.attacks.test_minimality import HIV, naive_minimal, random_pairs
 from tests.attacks.test_tree_attacks import merged_leaves

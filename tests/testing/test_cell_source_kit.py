@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.data.table import Table
-from sfumato.describe.domains import ObservedDomain
-from sfumato.group.cell_source import CellMapping, CellSource, MappedRows
-from sfumato.group.classes import Classes
-from sfumato.group.local_table import LocalTable
-from sfumato.testing.cell_source_kit import BrokenCells, check_added_cells, check_cell_source, mixed_table
-from tests.engines.engine_tables import in_duckdb, typed
+from sfumato.counts.classes import Classes
+from sfumato.counts.local_table import LocalTable
+from sfumato.counts.sources import CellMapping, CellSource, MappedRows
+from sfumato.tables.schema import ObservedDomain
+from sfumato.tables.table import Table
+from sfumato.testing.sources import BrokenCells, check_added_cells, check_cell_source, mixed_table
+from tests.tables.engines.engine_tables import in_duckdb, typed
 
 TABLES = [
     mixed_table(),

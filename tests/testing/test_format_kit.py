@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.data.formats import FORMATS, Format
-from sfumato.testing.format_kit import BrokenFormat, check_format
-from sfumato.workflow.catalog.lookup import catalog
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.tables.files import FORMATS, Format
+from sfumato.testing.formats import BrokenFormat, check_format
 
 PARQUET = next(one for one in FORMATS if one.name == "parquet")
 CSV = next(one for one in FORMATS if one.name == "csv")

@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sfumato.budget.events import Pure, exactly
-from sfumato.ground.work import Work
-from sfumato.group.cut_counts import by_value
-from sfumato.group.needs import refuse_lacking
-from sfumato.noise import noisy_counts
-from sfumato.publish.diffgen import DiffGen, noisy_specializer
-from sfumato.publish.marginals import Marginals, noisy_marginals
-from sfumato.publish.noisy_table import NoisyTable, PrivateTable
-from sfumato.testing.mechanism_kit import (
+from sfumato.algorithms.diffgen import DiffGen, noisy_specializer
+from sfumato.algorithms.marginals import Marginals, noisy_marginals
+from sfumato.algorithms.private_table import NoisyTable, PrivateTable
+from sfumato.core.run_context import Work
+from sfumato.counts.sources import by_value, refuse_lacking
+from sfumato.dp.events import Pure, exactly
+from sfumato.dp.noise import noisy_counts
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.noise_audit import ROWS, tiny_table
+from sfumato.testing.mechanisms import (
     AUDITS,
     BrokenMechanism,
     check_estimates,
@@ -32,9 +33,7 @@ from sfumato.testing.mechanism_kit import (
     check_refusals,
     check_spending,
 )
-from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.private.private_neighbours import ROWS, tiny_table
-from tests.publish.private_audits import for_cost, less_noisy
+from tests.algorithms.private_audits import for_cost, less_noisy
 from tests.weights import thorough
 
 
@@ -218,7 +217,7 @@ def test_counts_with_too_little_noise_are_caught(asked: Any, published: Any, les
     """A quarter went unnoticed once: the audit looked only at tables where most of epsilon goes elsewhere.
 
     What marginals release is a mean of two noisy counts, so whole releases show less. Each look by itself is audited,
-    with half of its noise, in ``tests/noise/test_mutants.py``.
+    with half of its noise, in ``tests/dp/test_mutants.py``.
     """
     with pytest.raises(BrokenMechanism, match=r"by its counts it is .* refuted\. 400 runs .* find an epsilon of 1\.91"):
         check_neighbours(too_little(asked, published, less))

@@ -9,12 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato.testing.metric_kit import BrokenMetric, check_metric
-from sfumato.utility.cell_metrics import LossMetric, Precision
-from sfumato.utility.class_metrics import ClassificationMetric, Discernibility
-from sfumato.utility.entropy import NonUniformEntropy
-from sfumato.utility.view import Loss, View
-from sfumato.workflow.catalog.lookup import catalog
+from sfumato.metrics.information_loss import (
+    ClassificationMetric,
+    Discernibility,
+    LossMetric,
+    NonUniformEntropy,
+    Precision,
+)
+from sfumato.metrics.metric import Loss, View
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.testing.metrics import BrokenMetric, check_metric
 
 
 @pytest.mark.parametrize("k", [1, 3])

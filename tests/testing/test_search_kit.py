@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.ground.errors import Infeasible
-from sfumato.ground.work import Work
-from sfumato.group.cells import Cells
+from sfumato.algorithms.lattice.greedy import greedy
+from sfumato.algorithms.lattice.optimal import optimal
+from sfumato.algorithms.problem import Outcome, Problem
+from sfumato.core.errors import Infeasible
+from sfumato.core.run_context import Work
+from sfumato.counts.local_table import Cells
+from sfumato.metrics.information_loss import LossMetric
 from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.publish.lattice.greedy import greedy
-from sfumato.publish.lattice.optimal import optimal
-from sfumato.publish.problem import Outcome, Problem
-from sfumato.testing.search_kit import BrokenSearch, check_search
-from sfumato.utility.cell_metrics import LossMetric
-from sfumato.workflow.catalog.lookup import catalog
-from sfumato.workflow.kinds.table.table_search import grain_of
-from tests.tables import PATHS, column, problem_cells
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods.table.stages import grain_of
+from sfumato.testing.searches import BrokenSearch, check_search
+from tests.example_tables import PATHS, column, problem_cells
 
 FULL_DOMAIN = ("optimal", "samarati", "incognito")
 """These find something wherever something fits."""

@@ -1,1 +1,1 @@
-"""What an adversary can do with a table; shares no code with the models and algorithms that defend it."""
+"""What an adversary can do with a release; shares no code with the models and algorithms that defend it."""

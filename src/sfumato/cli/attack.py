@@ -1,16 +1,21 @@
-"""``sfumato attack``: what an adversary with stated knowledge can do with a bundle."""
+"""`sfumato attack` and `audit-noise`: risk of a bundle, and the size of noise."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table, watched
+from sfumato.cli.output import Json, say, say_json, table, watched
+from sfumato.core.errors import EXIT_REFUTED, PlanError
 
 if TYPE_CHECKING:
-    from sfumato.workflow.audit import Audit
+    from sfumato.pipeline.methods.method import Audit
+
+
+# ``sfumato attack``: what an adversary with stated knowledge can do with a bundle.
+
 
 Original = Annotated[
     Path | None, typer.Option("--original", help="The table it was made from; collected answers have none.")
@@ -40,9 +45,9 @@ def attack(
     as_json: Json = False,
 ) -> None:
     """Attack a bundle, given the table it was made from; exit code 1 if a claim is refuted."""
-    from sfumato.ground.errors import EXIT_REFUTED, PlanError
-    from sfumato.workflow.attacking import attack as run
-    from sfumato.workflow.plan.plan import Plan
+    from sfumato.core.errors import EXIT_REFUTED, PlanError
+    from sfumato.pipeline.attack import attack as run
+    from sfumato.pipeline.plan.plan import Plan
 
     if trials < 20:
         raise PlanError(f"--trials must be at least 20, not {trials}; fewer show nothing")
@@ -74,8 +79,8 @@ def attack(
 
 def show(found: Audit) -> None:
     """What was found, for people."""
-    from sfumato.report.base.figures import share
-    from sfumato.report.base.findings import merged, verdicts, works_in
+    from sfumato.reports.attacks import merged, verdicts, works_in
+    from sfumato.reports.language import share
 
     chips = {one.attack: one.chip for one in verdicts(found.findings)}
     rows = []
@@ -90,3 +95,64 @@ def show(found: Audit) -> None:
         say(f"{told.attack}: {told.who} {told.verdict}{note}")
     for name, why in found.skipped.items():
         say(f"not made: {name} ({why})")
+
+
+# ``sfumato audit-noise``: whether noise is as large as was promised, by what comes out.
+
+
+def audit_noise(
+    plan: Annotated[
+        Path | None,
+        typer.Argument(help="A plan for a private release: its algorithm, options and promise are audited."),
+    ] = None,
+    algorithm: Annotated[
+        str | None, typer.Option("--algorithm", help="One private algorithm, instead of all and of the mechanisms.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option("--epsilon", help="The promise that is audited; 1 by default.")] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="The mechanisms of two parties, as an outsider and as a party sees them.")
+    ] = False,
+    factor: Annotated[
+        float, typer.Option("--factor", help="How many times too small noise must be to be found, with 95 %.")
+    ] = 2.0,
+    runs: Annotated[
+        int | None, typer.Option("--runs", help="Runs on each input; without it, as many as the factor needs.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Audit the noise of every mechanism and every private algorithm on made-up neighbouring tables."""
+    from sfumato.pipeline.noise_audit import Patience, audit_everything, audit_together
+    from sfumato.pipeline.plan.plan import Plan
+
+    patience = Patience(runs="auto" if runs is None else runs, factor=factor)
+    with watched(quiet=as_json) as work:
+        if together:
+            if plan is not None or algorithm is not None:
+                raise PlanError("--together audits mechanisms; leave the plan and --algorithm out")
+            found = list(audit_together(epsilon, patience=patience, work=work))
+        else:
+            loaded = None if plan is None else Plan.load(plan)
+            every = audit_everything(loaded, algorithm=algorithm, epsilon=epsilon, patience=patience, work=work)
+            found = list(every)
+    refuted = [one for one in found if one.audit.refuted]
+    if as_json:
+        told = [{"what": one.what, **one.audit.to_json(), "factor": one.factor} for one in found]
+        say_json({"audits": told, "refuted": len(refuted)})
+    else:
+        table(["what", "promised", "at least", "verdict", "runs", "would find"], [_row(one) for one in found])
+        say(
+            f"{len(refuted)} of {len(found)} promises are refuted. Those that are not are not proved: see docs/attacks."
+        )
+        say(
+            "would find: how many times too small noise must be to be refuted with 95 %; in a release, that of a count."
+        )
+    if refuted:
+        raise typer.Exit(EXIT_REFUTED)
+
+
+def _row(one: Any) -> list[str]:
+    audit = one.audit
+    promised = f"{audit.declared:.3g}" + (f", delta {audit.delta:g}" if audit.delta else "")
+    power = "nothing" if one.factor is None else f"{one.factor:.2f} times"
+    verdict = "REFUTED" if audit.refuted else "not refuted"
+    return [one.what, promised, f"{audit.epsilon_low:.2f}", verdict, f"{audit.runs:,}", power]

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table
-from sfumato.ground.errors import ParameterError
+from sfumato.cli.output import Json, say, say_json, table
+from sfumato.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sfumato.budget.accountants import Unit
-    from sfumato.budget.accounts import Account
+    from sfumato.dp.accounting import Unit
+    from sfumato.dp.ledger_file import Account
 
 Place = Annotated[Path, typer.Argument(help="The ledger.", metavar="LEDGER")]
 
 
 def show(ledger: Place, as_json: Json = False) -> None:
     """Show what everybody may spend and has spent."""
-    from sfumato.budget.events import readable
-    from sfumato.workflow.paying import opened
+    from sfumato.dp.events import readable
+    from sfumato.pipeline.payment import opened
 
     book = opened(ledger)
     accounts, deltas, witness = book.accounts(), book.deltas(), book.witness
@@ -56,8 +56,8 @@ def grant(
     as_json: Json = False,
 ) -> None:
     """Set a limit; a ledger that does not exist yet is made."""
-    from sfumato.budget.events import readable
-    from sfumato.workflow.paying import granted as set_limit
+    from sfumato.dp.events import readable
+    from sfumato.pipeline.payment import granted as set_limit
 
     given = set_limit(ledger, limit, analyst=analyst, unit=cast("Unit | None", unit), delta=delta, witness=witness)
     if as_json:
@@ -69,8 +69,8 @@ def grant(
 
 def history(ledger: Place, as_json: Json = False) -> None:
     """Show every charge, oldest first; one that is only reserved was interrupted, and counts all the same."""
-    from sfumato.budget.events import readable
-    from sfumato.workflow.paying import opened
+    from sfumato.dp.events import readable
+    from sfumato.pipeline.payment import opened
 
     charges = opened(ledger).history()
     if as_json:
@@ -95,7 +95,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check that a ledger is whole, and that it holds every event that bundles cite: an old copy of it does not."""
-    from sfumato.workflow.paying import citing, opened, refuse_rolled_back
+    from sfumato.pipeline.payment import citing, opened, refuse_rolled_back
 
     book = opened(ledger)
     named = refuse_rolled_back(book, bundles or [], must_cite=True)
@@ -117,8 +117,8 @@ def witness(
     as_json: Json = False,
 ) -> None:
     """Name the file that always holds the ledger's newest event, so that an old copy of the ledger is noticed."""
-    from sfumato.budget.ledger import Ledger
-    from sfumato.workflow.paying import opened
+    from sfumato.dp.ledger import Ledger
+    from sfumato.pipeline.payment import opened
 
     book = opened(Ledger(ledger, lost_witness=True))
     book.watch(file)
@@ -135,9 +135,9 @@ def bind(
     as_json: Json = False,
 ) -> None:
     """Bind a ledger to its table after the table changed; what was spent stays."""
-    from sfumato.workflow.loading import rows_or_none, whole_file
-    from sfumato.workflow.paying import opened
-    from sfumato.workflow.plan.plan import Plan, with_input
+    from sfumato.pipeline.inputs import rows_or_none, whole_file
+    from sfumato.pipeline.payment import opened
+    from sfumato.pipeline.plan.plan import Plan, with_input
 
     if data is None and plan is None:
         raise ParameterError("name the table with --input, or a plan that names it with --plan")
@@ -161,7 +161,7 @@ def backup(
     as_json: Json = False,
 ) -> None:
     """Copy a whole ledger and check the copy; if it is put back later, witness and bundles tell what it lacks."""
-    from sfumato.workflow.paying import opened
+    from sfumato.pipeline.payment import opened
 
     book = opened(ledger)
     book.backup(to, force=force)

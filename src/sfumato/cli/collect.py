@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table, watched
-from sfumato.ground.errors import BundleError
+from sfumato.cli.output import Json, say, say_json, table, watched
+from sfumato.core.errors import BundleError
 
 if TYPE_CHECKING:
-    from sfumato.collect.privacy_given import PrivacyGiven
-    from sfumato.collect.reconstruct import Distribution, Method, Rule
-    from sfumato.collect.specification import Specification
+    from sfumato.collection.privacy_measures import PrivacyGiven
+    from sfumato.collection.reconstruction import Distribution, Method, Rule
+    from sfumato.collection.specification import Specification
 
 Spec = Annotated[Path, typer.Argument(help="The specification that `design` wrote, or a bundle.", metavar="SPEC")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
@@ -28,9 +28,9 @@ def design(
     as_json: Json = False,
 ) -> None:
     """Write the public specification of a collection: how every question is randomized, and what that promises."""
-    from sfumato.bundle.bundle_files import refuse_file
-    from sfumato.bundle.staging import write_whole
-    from sfumato.workflow.collecting import designed
+    from sfumato.bundles.files import refuse_file
+    from sfumato.core.staging import write_whole
+    from sfumato.pipeline.collection import designed
 
     refuse_file(output, force=force, sources=(questions,))
     spec = designed(questions)
@@ -45,7 +45,7 @@ def design(
 
 def privacy(spec: Spec, as_json: Json = False) -> None:
     """Show the privacy that every question of a specification gives."""
-    from sfumato.workflow.collecting import specified
+    from sfumato.pipeline.collection import specified
 
     loaded = specified(spec)
     given = _given(loaded)
@@ -72,10 +72,10 @@ def respond(
     as_json: Json = False,
 ) -> None:
     """Randomize answers by a specification, with chance from the operating system; nobody's answer is drawn twice."""
-    from sfumato.bundle.bundle_files import refuse_file
-    from sfumato.bundle.staging import write_whole
-    from sfumato.data.files import rendered
-    from sfumato.workflow.collecting import responded, specified
+    from sfumato.bundles.files import refuse_file
+    from sfumato.core.staging import write_whole
+    from sfumato.pipeline.collection import responded, specified
+    from sfumato.tables.files import rendered
 
     if output.suffix not in (".csv", ".parquet"):
         raise BundleError(f"{output} must end in .csv or .parquet")
@@ -111,11 +111,11 @@ def reconstruct(
     as_json: Json = False,
 ) -> None:
     """Reconstruct the distribution of true answers from shown ones."""
-    from sfumato.bundle.bundle_files import refuse_file
-    from sfumato.bundle.staging import write_whole
-    from sfumato.collect.reconstruct import Stopping
-    from sfumato.data.files import rendered
-    from sfumato.workflow.collecting import cells_table, joint_table, reconstructed, shown_answers, specified
+    from sfumato.bundles.files import refuse_file
+    from sfumato.collection.reconstruction import Stopping
+    from sfumato.core.staging import write_whole
+    from sfumato.pipeline.collection import cells_table, joint_table, reconstructed, shown_answers, specified
+    from sfumato.tables.files import rendered
 
     if output is not None:
         if output.suffix not in (".csv", ".parquet"):
@@ -144,7 +144,7 @@ def reconstruct(
 
 
 def _given(spec: Specification) -> list[PrivacyGiven]:
-    from sfumato.collect.privacy_given import privacy_given
+    from sfumato.collection.privacy_measures import privacy_given
 
     return [privacy_given(one) for one in spec.questions]
 

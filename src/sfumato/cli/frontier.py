@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.output import Changes, Input, Json, say, say_json, table, watched
 from sfumato.cli.release import show, summary
-from sfumato.cli.show import Changes, Input, Json, say, say_json, table, watched
-from sfumato.ground.errors import PlanError
+from sfumato.core.errors import PlanError
 
 if TYPE_CHECKING:
-    from sfumato.workflow.frontier.comparing import Frontier
-    from sfumato.workflow.plan.plan import Plan
-    from sfumato.workflow.released import Release
+    from sfumato.pipeline.frontier.frontier import Frontier
+    from sfumato.pipeline.plan.plan import Plan
+    from sfumato.pipeline.release import Release
 
 
 def frontier(
@@ -43,8 +43,8 @@ def frontier(
     as_json: Json = False,
 ) -> None:
     """Compare algorithms and parameters by privacy and utility."""
-    from sfumato.workflow.frontier.comparing import frontier as compare
-    from sfumato.workflow.frontier.frontier_files import content
+    from sfumato.pipeline.frontier.frontier import content
+    from sfumato.pipeline.frontier.frontier import frontier as compare
 
     loaded = _loaded(plan, data, changes, algorithms=algorithms, grid=grid or (), seconds=seconds, jobs=jobs)
     if number is not None:
@@ -81,7 +81,7 @@ def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: An
     """The plan, with what the command line says instead."""
     from dataclasses import replace
 
-    from sfumato.workflow.plan.plan import Plan, with_input
+    from sfumato.pipeline.plan.plan import Plan, with_input
 
     loaded = Plan.load(plan, changes or [])
     loaded = replace(loaded, frontier=loaded.frontier.changed(**said))
@@ -90,8 +90,8 @@ def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: An
 
 def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, as_json: bool) -> None:
     """Make one point again, write its bundle, and say whether it is what the frontier had."""
-    from sfumato.workflow.frontier.comparing import pick, recorded
-    from sfumato.workflow.kinds import kind_of
+    from sfumato.pipeline.frontier.frontier import pick, recorded
+    from sfumato.pipeline.methods import kind_of
 
     kind_of(plan).comparison(plan).refuse_pick()
     known = recorded(plan, number, folder)
@@ -113,16 +113,15 @@ def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, a
 
 def _same(made: Release, known: Any) -> bool:
     """Whether a release has the utility of a recorded point; a search that stops by the clock may find another."""
-    from sfumato.bundle.manifest import plain
+    from sfumato.bundles.manifest.document import plain
 
     return bool(plain(dict(made.utility)) == known.get("utility"))
 
 
 def _show(found: Frontier, again: str) -> None:
     """The table, and where the chart is."""
-    from sfumato.report.frontier.frontier_charts import written
-    from sfumato.report.frontier.frontier_page import verdict
-    from sfumato.workflow.frontier.frontier_content import facts
+    from sfumato.pipeline.frontier.frontier import facts
+    from sfumato.reports.frontier import verdict, written
 
     told = facts(found)
     axes = [*told.privacy[:2], *told.utility]

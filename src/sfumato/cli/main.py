@@ -1,47 +1,182 @@
-"""The command ``sfumato``."""
+"""The command `sfumato`: all verbs, help by task, shell completion, and stopping on request."""
 
 from __future__ import annotations
 
+import _thread
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
-from typing import Annotated, Any, NoReturn
+from types import FrameType
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from sfumato.cli import (
-    apply,
     attack,
-    audit_answers,
-    audit_noise,
     budget,
-    catalog,
     collect,
-    completion,
-    demo,
-    dimensions,
-    find_channels,
     frontier,
-    graded_verbs,
-    key,
-    mine_rules,
-    open_studio,
     party,
     profile,
     query,
     release,
     reproduce,
-    show_report,
+    rules,
     stream,
+    tour,
     tree,
     verify,
 )
-from sfumato.cli.help_by_task import ByTask
-from sfumato.cli.show import json_text
-from sfumato.cli.stopping import STOPPED, ending, stoppable
-from sfumato.ground.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
-from sfumato.ground.scratch import clear_temporary
+from sfumato.cli import graded as graded_verbs
+from sfumato.cli.output import json_text
+from sfumato.core.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
+from sfumato.core.run_context import STOPS
+from sfumato.core.scratch import clear_temporary, close_all
 from sfumato.version import __version__
+
+# The help of ``sfumato``: commands grouped by task, each with its whole first sentence.
+
+
+TASKS: Mapping[str, tuple[str, ...]] = {
+    "Start": ("demo", "studio", "profile"),
+    "Publish and check": ("release", "verify", "report", "attack", "apply", "frontier", "dimensions", "key"),
+    "Publish without rows": ("tree", "rules", "channels", "stream"),
+    "Answer questions under a budget": ("query", "budget", "audit", "audit-noise"),
+    "Collect randomized answers": ("collect",),
+    "Work with other organisations": ("party", "graded"),
+    "Look things up": ("models", "algorithms", "metrics", "attacks", "reproduce", "completion"),
+}
+"""Which commands serve which task; a command that stands nowhere is listed last."""
+
+
+class ByTask(TyperGroup):
+    """A group of commands whose help names tasks."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write every task with its commands."""
+        known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        listed = {name for names in TASKS.values() for name in names}
+        rest = tuple(name for name in known if name not in listed)
+        for task, names in {**TASKS, "More": rest}.items():
+            rows = [(name, _first_sentence(known[name])) for name in names if known.get(name) is not None]
+            if rows:
+                with formatter.section(task):
+                    formatter.write_dl(rows, col_max=14)
+
+
+def _first_sentence(command: Any) -> str:
+    text = " ".join((command.help or "").split())
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+# A command that is asked to stop does stop, wherever the request finds it.
+
+
+STOPPED = "interrupted; nothing was left half-written"
+_AGAIN = 0.02
+"""Seconds after which a request that compiled code has dropped is made again."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Requests to end (SIGINT, SIGTERM, SIGHUP) become ``Interrupted``; ignored signals stay ignored.
+
+    A request may arrive while compiled code (Polars, PyArrow) calls Python. Such code drops the interrupt or turns it
+    into an error of its own: a dropped request is made again, and an error after a request counts as the stop.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    timers: list[threading.Timer] = []
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    def again() -> None:
+        if sys.unraisablehook is dropped:  # the command still runs
+            _thread.interrupt_main()
+
+    def dropped(unraisable: Any) -> None:
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            timers.append(threading.Timer(_AGAIN, again))
+            timers[-1].start()
+        else:
+            hook(unraisable)
+
+    ours = (signal.SIG_DFL, signal.default_int_handler)
+    before = {number: handler for number in STOPS if (handler := signal.getsignal(number)) in ours}
+    hook, sys.unraisablehook = sys.unraisablehook, dropped
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(STOPPED) from None
+    except Exception:
+        if not heard:
+            raise
+        raise Interrupted(STOPPED) from None
+    finally:
+        for number in before:  # a request that is made again just now must not reach what comes after the command
+            signal.signal(number, _unheard)
+        sys.unraisablehook = hook
+        for timer in timers:
+            timer.cancel()
+            timer.join()
+        close_all()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ending() -> None:
+    """The program is about to end and has said how: whoever asks it to stop once more changes nothing.
+
+    An interrupt that found code which compiled packages run from a text leaves a note in CPython, by which the process
+    would end as if by SIGINT, whatever it returns. Running nothing in the same way takes the note away.
+    """
+    import ctypes
+
+    ctypes.pythonapi.PyRun_SimpleString(b"")
+    if threading.current_thread() is threading.main_thread():
+        for number in STOPS:
+            signal.signal(number, _unheard)
+
+
+def _unheard(number: int, frame: FrameType | None) -> None:
+    """The command is over already."""
+
+
+# ``sfumato completion``: what a shell runs so that the Tab key completes commands and options.
+
+
+PARTS = {
+    "complete_func": "_sfumato_completion",
+    "complete_var": "_SFUMATO_COMPLETE",
+    "prog_name": "sfumato",
+}
+"""What the scripts are filled in with."""
+
+
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="The shell: bash, zsh or fish.")],
+) -> None:
+    """Print a script that completes commands and options: `source <(sfumato completion bash)`."""
+    from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
+    from typer.main import get_command
+
+    made: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+    script = made[shell](get_command(app), {}, "sfumato", PARTS["complete_var"]).source_template % PARTS
+    typer.echo(script.replace(f"={shell}_complete", f"=complete_{shell}").strip())
+
+
+# The command ``sfumato``.
+
 
 NO_MEMORY = (
     "the memory does not suffice; close other programs, raise the limit, use fewer columns, or name an engine "
@@ -73,28 +208,28 @@ app = typer.Typer(
     help="Publish data about people: verified, measured, explained.",
 )
 for verb in (
-    demo.demo,
+    tour.demo,
     profile.profile,
     release.release,
     verify.verify,
-    show_report.report,
+    verify.report,
     attack.attack,
-    apply.apply,
+    release.apply,
     frontier.frontier,
-    dimensions.dimensions,
+    profile.dimensions,
     query.query,
     stream.stream,
-    audit_answers.audit,
-    mine_rules.rules,
-    find_channels.channels,
-    audit_noise.audit_noise,
+    query.audit,
+    rules.rules,
+    rules.channels,
+    attack.audit_noise,
     reproduce.reproduce,
-    catalog.models,
-    catalog.algorithms,
-    catalog.metrics,
-    catalog.attacks,
-    open_studio.studio,
-    completion.completion,
+    tour.models,
+    tour.algorithms,
+    tour.metrics,
+    tour.attacks,
+    tour.studio,
+    completion,
 ):
     app.command()(_interruptible(verb))
 ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")
@@ -102,7 +237,7 @@ for about in (budget.show, budget.grant, budget.history, budget.check, budget.wi
     ledgers.command()(_interruptible(about))
 app.add_typer(ledgers, name="budget")
 keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys to sign bundles with, and read cards.")
-for one in (key.new, key.card):
+for one in (release.new, release.card):
     keys.command()(_interruptible(one))
 app.add_typer(keys, name="key")
 collections = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Randomize answers where they are given.")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table
+from sfumato.cli.output import Json, say, say_json, table
 
 if TYPE_CHECKING:
-    from sfumato.collaborate.joint_protocols import JointResult
-    from sfumato.workflow.party_demo import Seen
-    from sfumato.workflow.party_session import Asked, Taking
+    from sfumato.parties.protocols import JointResult
+    from sfumato.pipeline.joint.demo import Seen
+    from sfumato.pipeline.joint.session import Asked, Taking
 
 SessionFile = Annotated[Path, typer.Argument(help="The session file, in TOML.", metavar="SESSION")]
 _MOST = 40
@@ -29,8 +29,7 @@ def init(
     as_json: Json = False,
 ) -> None:
     """Make a party's key and certificate, and the card to hand to the others."""
-    from sfumato.collaborate.wire.party_cards import Address
-    from sfumato.collaborate.wire.party_keys import PartyKey
+    from sfumato.parties.network.certificates import Address, PartyKey
 
     made = PartyKey.new(name, Address.parse(address, what="--address"))
     key, card = made.write(output)
@@ -44,7 +43,7 @@ def init(
 
 def card(path: Annotated[Path, typer.Argument(help="The card.")], as_json: Json = False) -> None:
     """Show who a party's card is about, and the fingerprint to compare."""
-    from sfumato.collaborate.wire.party_cards import PartyCard
+    from sfumato.parties.network.certificates import PartyCard
 
     found = PartyCard.load(path)
     until = f"{found.ends:%Y-%m-%d}"
@@ -58,7 +57,7 @@ def card(path: Annotated[Path, typer.Argument(help="The card.")], as_json: Json 
 
 def show(path: SessionFile, as_json: Json = False) -> None:
     """Show what a session will tell whom; nobody is called."""
-    from sfumato.workflow.party_session import asked_by
+    from sfumato.pipeline.joint.session import asked_by
 
     asked = asked_by(path)
     if as_json:
@@ -88,7 +87,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Take part in a session: show what will be told to whom, ask, run, and write the result or nothing."""
-    from sfumato.workflow.party_session import asked_by, run_party, take
+    from sfumato.pipeline.joint.session import asked_by, run_party, take
 
     asked = asked_by(path)
 
@@ -135,7 +134,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Let three made-up hospitals count together, as three processes of this machine, and tell what each saw."""
-    from sfumato.workflow.party_demo import demonstrate
+    from sfumato.pipeline.joint.demo import demonstrate
 
     found = demonstrate(output)
     if as_json:
@@ -184,8 +183,8 @@ def _show(asked: Asked) -> None:
     say(f"It withstands: {leakage.withstands}.")
     say(f"It does not protect against: {leakage.limits}.")
     if asked.cost is not None:
-        from sfumato.budget.accountants import epsilon_of
-        from sfumato.budget.events import written
+        from sfumato.dp.accounting import epsilon_of
+        from sfumato.dp.events import written
 
         say(f"It costs everybody in your table epsilon = {written(epsilon_of(asked.cost))}.")
     limits = session.limits
@@ -197,7 +196,7 @@ def _put_in(taking: Taking | None, ledger: Path | None) -> str:
     """What the party puts in; where that costs something, its data is not read before it agrees."""
     if taking is not None:
         return f"You put in {taking.given}."
-    from sfumato.report.private.private_page import UNPAID
+    from sfumato.reports.private import UNPAID
 
     return UNPAID if ledger is None else f"When you agree, {ledger} is charged before your data is read."
 
@@ -207,7 +206,7 @@ def _others(taking: Taking) -> str:
 
 
 def _refuse_unapproved(*, yes: bool, as_json: bool) -> None:
-    from sfumato.ground.errors import SessionError
+    from sfumato.core.errors import SessionError
 
     if yes:
         return

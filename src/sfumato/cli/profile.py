@@ -1,18 +1,22 @@
-"""``sfumato profile``: look at a table and draft a plan."""
+"""`sfumato profile` and `dimensions`: a table's risk, a draft plan, the curse of dimensionality."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sfumato.cli.show import WIDTH, Json, say, say_json, table
+from sfumato.cli.output import WIDTH, Input, Json, say, say_json, table, watched
 
 if TYPE_CHECKING:
-    from sfumato.workflow.profile.profiling import Profile
+    from sfumato.pipeline.profile.profile import Profile
+
+
+# ``sfumato profile``: look at a table and draft a plan.
+
 
 Engine = Annotated[
     str | None, typer.Option("--engine", help="The engine that counts the rows: duckdb, postgresql or spark.")
@@ -50,10 +54,10 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Look at a table: types, uniqueness, suggested roles and hierarchies, risk as it stands."""
-    from sfumato.bundle.bundle_files import refuse_file
-    from sfumato.bundle.staging import write_whole
-    from sfumato.workflow.profile.draft import draft
-    from sfumato.workflow.profile.profiling import profile as look
+    from sfumato.bundles.files import refuse_file
+    from sfumato.core.staging import write_whole
+    from sfumato.pipeline.profile.draft import draft
+    from sfumato.pipeline.profile.profile import profile as look
 
     if output is not None:
         refuse_file(output, force=force, sources=tuple(Path(one) for one in (data, database) if one is not None))
@@ -169,3 +173,48 @@ def _show_risk(found: Profile) -> None:
             ["rows in groups of fewer than five", f"{risk.at_risk:.1%}"],
         ],
     )
+
+
+# ``sfumato dimensions``: what every further quasi-identifier costs.
+
+
+def dimensions(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    data: Input = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a page with the picture here.")] = None,
+    order: Annotated[
+        str, typer.Option("--order", help="greedy: the most telling column next; given: as the table has them.")
+    ] = "greedy",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Add a plan's quasi-identifiers one by one: how risk and loss grow, and what that suggests."""
+    from sfumato.bundles.files import refuse_file
+    from sfumato.core.errors import PlanError
+    from sfumato.pipeline.methods.table.studies import Order
+    from sfumato.pipeline.plan.plan import Plan, with_input
+    from sfumato.pipeline.release import dimensions as analyse
+    from sfumato.reports.language import number, share
+
+    if order not in ("greedy", "given"):
+        raise PlanError(f"--order must be greedy or given, not {order!r}")
+    loaded = Plan.load(plan)
+    loaded = loaded if data is None else with_input(loaded, data)
+    if output is not None:
+        read = () if loaded.input.path is None else (loaded.folder / loaded.input.path,)
+        refuse_file(output, force=force, sources=(plan, *read))
+    with watched(quiet=as_json) as work:
+        found = analyse(loaded, order=cast("Order", order), work=work)
+    if output is not None:
+        found.write(output)
+    if as_json:
+        say_json({**found.to_json(), "page": None if output is None else str(output)})
+        return
+    rows = [
+        [one.columns[-1], f"{one.classes:,}", share(one.unique), share(one.below_k), number(one.loss or 0.0)]
+        for one in found.steps
+    ]
+    table(["column added", "groups", "unique", f"below {found.k}", found.metric], rows)
+    say(found.advice)
+    if output is not None:
+        say(f"{output} shows it; it tells about the original and is not to be published.")

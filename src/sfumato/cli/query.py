@@ -1,4 +1,4 @@
-"""``sfumato query``: noisy answers, paid for from a ledger, or exact ones under audit."""
+"""`sfumato query` and `audit`: noisy or exact answers, and what exact answers disclosed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Input, Json, say, say_json, table
-from sfumato.ground.errors import EXIT_INFEASIBLE, ParameterError
+from sfumato.cli.output import Input, Json, say, say_json, table
+from sfumato.core.errors import EXIT_INFEASIBLE, EXIT_REFUTED, ParameterError
 
 if TYPE_CHECKING:
     from sfumato.queries.answers import Answer
-    from sfumato.queries.exact.exact_session import ExactAnswer
+    from sfumato.queries.exact.hindsight import Compromise
+    from sfumato.queries.exact.session import ExactAnswer
     from sfumato.queries.session import Session
+
+
+# ``sfumato query``: noisy answers, paid for from a ledger, or exact ones under audit.
 
 
 def query(
@@ -47,9 +51,9 @@ def query(
         )
     if log is not None or new_log:
         raise ParameterError("--log and --new-log go with --exact; a noisy answer is paid for from a ledger")
+    from sfumato.pipeline.plan.plan import Plan, with_input
+    from sfumato.pipeline.queries import refuse_columns, session
     from sfumato.queries.sql import parse_question
-    from sfumato.workflow.plan.plan import Plan, with_input
-    from sfumato.workflow.querying import refuse_columns, session
 
     loaded = Plan.load(plan)
     loaded = loaded if data is None else with_input(loaded, data)
@@ -62,7 +66,7 @@ def query(
 
 def _told(asked: Session, answers: list[Answer], *, as_json: bool) -> None:
     """Noisy answers, and what is left to who paid."""
-    from sfumato.budget.events import written
+    from sfumato.dp.events import written
 
     book, who = asked.ledger, asked.analyst
     mine = next(account for account in book.accounts() if account.analyst == who)
@@ -93,9 +97,9 @@ def _exact(
     as_json: bool,
 ) -> None:
     """Exact answers; exit code 3 where something was refused."""
-    from sfumato.queries.exact.exact_sql import parse_exact
-    from sfumato.workflow.exact_answers import exact_session, rules_of
-    from sfumato.workflow.plan.plan import Plan, with_input
+    from sfumato.pipeline.plan.plan import Plan, with_input
+    from sfumato.pipeline.queries import exact_session, rules_of
+    from sfumato.queries.sql import parse_exact
 
     if noisy != (None, None):
         raise ParameterError("--epsilon and --ledger go with noisy answers; --exact has a log instead")
@@ -134,3 +138,41 @@ def _show(answer: Answer) -> None:
     table([*answer.by, answer.name, f"with {answer.confidence:.4g} confidence"], rows)
     noise = ", ".join(f"{what} {scale:.6g}" for what, scale in answer.scales.items())
     say(f"cost {float(answer.epsilon):.6g}; scale of the noise: {noise}")
+
+
+# ``sfumato audit``: whom a history of exact answers compromised.
+
+
+def audit(
+    log: Annotated[
+        Path, typer.Argument(help="The log of exact answers, or a text with one answered statement a line.")
+    ],
+    plan: Annotated[Path, typer.Argument(help="The plan: its [audit] says which columns are looked at, and k.")],
+    data: Input = None,
+    as_json: Json = False,
+) -> None:
+    """Tell whom a history of exact answers compromised, and from which question on; exit code 1 if anybody."""
+    from dataclasses import asdict
+
+    from sfumato.pipeline.plan.plan import Plan, with_input
+    from sfumato.pipeline.queries import look_back
+
+    loaded = Plan.load(plan)
+    found = look_back(loaded if data is None else with_input(loaded, data), log)
+    many = sum(len(one.found) for one in found)
+    if as_json:
+        say_json({"audited": [asdict(one) for one in found], "compromised": many})
+    for one in () if as_json else found:
+        whom = f" told to {', '.join(one.group)}" if one.group else ""
+        say(f"{one.column}: {one.questions:,} questions{whom}, {len(one.found):,} compromises.")
+        if one.found:
+            rows = [[", ".join(map(str, each.rows)), _what(each), each.number, each.sql] for each in one.found]
+            table(["row", "what is known", "from question", "which is"], rows)
+        if one.undecided is not None:
+            say(f"From question {one.undecided} on, more may be known: there are too many cases to try.")
+    if many:
+        raise typer.Exit(EXIT_REFUTED)
+
+
+def _what(one: Compromise) -> str:
+    return one.what if one.low is None else f"between {one.low:.6g} and {one.high:.6g}"

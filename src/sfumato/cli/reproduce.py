@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table, watched
-from sfumato.ground.errors import PlanError
+from sfumato.cli.output import Json, say, say_json, table, watched
+from sfumato.core.errors import PlanError
 
 if TYPE_CHECKING:
-    from sfumato.report.papers.paper_facts import PaperFacts
+    from sfumato.reports.papers import PaperFacts
 
 
 def reproduce(
@@ -43,10 +43,9 @@ def measured_page(
     paper: str, only: Sequence[str], output: Path | None, *, full: bool, force: bool, as_json: bool
 ) -> None:
     """Measure a document, or some of it, write the page and tell."""
-    from sfumato.bundle.bundle_files import refuse_file
-    from sfumato.papers.documents import document
-    from sfumato.papers.running import as_json as told
-    from sfumato.papers.running import chosen, measured, write
+    from sfumato.bundles.files import refuse_file
+    from sfumato.papers.documents import as_json as told
+    from sfumato.papers.documents import chosen, document, measured, write
 
     which = document(paper)
     page = output or Path(f"reproduced-{which.key}.html")

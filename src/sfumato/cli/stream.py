@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, watched
+from sfumato.cli.output import Json, say, say_json, watched
 
 if TYPE_CHECKING:
-    from sfumato.workflow.plan.plan import Plan
-    from sfumato.workflow.streaming.stream_run import Told
+    from sfumato.pipeline.plan.plan import Plan
+    from sfumato.pipeline.streams import Told
 
 
 Input = Annotated[str | None, typer.Option("--input", help="A CSV file that may grow, or - for standard input.")]
@@ -40,9 +40,9 @@ def stream(
     as_json: Json = False,
 ) -> None:
     """Condense records as they come: batches of drawn records, each a verified bundle; it goes on where it stopped."""
-    from sfumato.ground.errors import PlanError
-    from sfumato.workflow.plan.plan import Plan
-    from sfumato.workflow.streaming.streams import run_stream, state_of, stream_status
+    from sfumato.core.errors import PlanError
+    from sfumato.pipeline.plan.plan import Plan
+    from sfumato.pipeline.streams import run_stream, state_of, stream_status
 
     loaded = Plan.load(plan, changes or [])
     if status:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.show import Changes, Force, Input, Inside, Json, Sign, say, say_json, watched
-from sfumato.ground.errors import BundleError, DataError, PlanError
+from sfumato.cli.output import Changes, Force, Input, Inside, Json, Sign, say, say_json, watched
+from sfumato.core.errors import BundleError, DataError, PlanError
 
 
 def publish(
@@ -24,7 +24,7 @@ def publish(
 ) -> None:
     """Publish a tree, a forest or rules that meet a requirement, as a verified bundle."""
     from sfumato.cli.release import released
-    from sfumato.workflow.plan.plan import Plan, with_input
+    from sfumato.pipeline.plan.plan import Plan, with_input
 
     loaded = Plan.load(plan, changes or [])
     if loaded.tree is None:
@@ -33,8 +33,8 @@ def publish(
     released(loaded, output, inside=inside, no_inside=no_inside, sign=sign, force=force, as_json=as_json)
     k = loaded.privacy.get("k_anonymity")
     if isinstance(k, int) and not as_json:
-        from sfumato.cli.find_channels import say_looked
-        from sfumato.workflow.pattern_publishing import channels
+        from sfumato.cli.rules import say_looked
+        from sfumato.pipeline.rules import channels
 
         try:
             say_looked(channels([output], k), top=20)
@@ -71,10 +71,10 @@ def learn(
     as_json: Json = False,
 ) -> None:
     """Verify bundles of trees, draw pseudo-data from all of them, and learn one model."""
-    from sfumato.bundle.bundle_files import refuse_existing, refuse_file
-    from sfumato.mine.learnt_model import chosen_format
-    from sfumato.workflow.tree_federation import learn as learnt
-    from sfumato.workflow.tree_federation import write_learnt
+    from sfumato.bundles.files import refuse_existing, refuse_file
+    from sfumato.mining.saved_model import chosen_format
+    from sfumato.pipeline.shared_models import learn as learnt
+    from sfumato.pipeline.shared_models import write_learnt
 
     refuse_existing(output, force=False)
     if pseudo is not None:
@@ -120,10 +120,10 @@ def predict(
     """Classify rows by a model that was learnt; told how often rightly where the rows have a class."""
     import polars as pl
 
-    from sfumato.bundle.bundle_files import refuse_file
-    from sfumato.mine.learnt_model import read_model_folder
-    from sfumato.mine.model_measures import share_right
-    from sfumato.workflow.loading import whole_file
+    from sfumato.bundles.files import refuse_file
+    from sfumato.mining.prediction import share_right
+    from sfumato.mining.saved_model import read_model_folder
+    from sfumato.pipeline.inputs import whole_file
 
     _refuse_format(output)
     refuse_file(output, force=force, sources=(data,))
@@ -165,7 +165,7 @@ def experiment(
 
 def _options(given: list[str]) -> dict[str, Any]:
     """Options of a learner: names with TOML values."""
-    from sfumato.ground.strict_toml import read_toml
+    from sfumato.core.strict_parsing import read_toml
 
     found: dict[str, Any] = {}
     for one in given:
@@ -185,7 +185,7 @@ def _refuse_format(path: Path) -> None:
 
 
 def _write_table(path: Path, frame: Any) -> None:
-    from sfumato.bundle.staging import write_whole
-    from sfumato.data.files import rendered
+    from sfumato.core.staging import write_whole
+    from sfumato.tables.files import rendered
 
     write_whole(path, rendered(frame, path.name))

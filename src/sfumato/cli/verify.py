@@ -1,4 +1,4 @@
-"""``sfumato verify``: trust nothing but the bytes."""
+"""`sfumato verify` and `report`: re-checks a bundle, shows its report."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.show import Json, say, say_json, table, watched
-from sfumato.ground.errors import EXIT_REFUTED
+from sfumato.cli.output import Json, say, say_json, table, watched
+from sfumato.core.errors import EXIT_REFUTED
 
 if TYPE_CHECKING:
-    from sfumato.verification.checks import Verification
+    from sfumato.bundles.provenance import Verification
+    from sfumato.pipeline.release import Form
+
+
+# ``sfumato verify``: trust nothing but the bytes.
 
 
 def verify(
@@ -35,10 +39,10 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Re-read a bundle's files, re-check every claim of its manifest, and make its report again."""
-    from sfumato.ground.errors import PlanError
-    from sfumato.workflow.checking import verify as check
-    from sfumato.workflow.checking import verify_again
-    from sfumato.workflow.plan.plan import Plan, with_input
+    from sfumato.core.errors import PlanError
+    from sfumato.pipeline.plan.plan import Plan, with_input
+    from sfumato.pipeline.release import verify as check
+    from sfumato.pipeline.release import verify_again
 
     if plan is None:
         if original is not None or changes:
@@ -61,7 +65,7 @@ def verify(
 
 def _tell(folder: Path, found: Verification, *, every: bool) -> None:
     """In sentences; the last line says whether the bundle holds."""
-    from sfumato.verification.told_checks import sentences
+    from sfumato.bundles.summary import sentences
 
     if every:
         table(["check", "holds", "found"], [[c.what, "yes" if c.holds else "NO", c.detail] for c in found.checks])
@@ -83,3 +87,43 @@ def _remarked(many: int) -> str:
     if not many:
         return ""
     return f"; no claim covers the {'warning' if many == 1 else f'{many} warnings'} above"
+
+
+# ``sfumato report``: a bundle's report as text, as JSON or as a page, in the language of the reader.
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="The bundle.")],
+    language: Annotated[str | None, typer.Option("--language", help="The language: en or de.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write it here: a page (.html), a text (.txt) or .json.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the report of a bundle that verifies, made again from its bytes."""
+    from sfumato.bundles.files import refuse_file
+    from sfumato.core.staging import write_whole
+    from sfumato.pipeline.release import report_of
+
+    form = _form(output, as_json=as_json)
+    if output is not None:
+        refuse_file(output, force=force, sources=())
+    told = report_of(folder, language=language, form=form)
+    if output is None:
+        typer.echo(told)
+    else:
+        write_whole(output, told)
+        say(f"{output} is written.")
+
+
+def _form(output: Path | None, *, as_json: bool) -> Form:
+    """By the option, or by how the file's name ends."""
+    from sfumato.core.errors import PlanError
+
+    if output is None or as_json:
+        return "json" if as_json else "text"
+    forms: dict[str, Form] = {".html": "html", ".txt": "text", ".json": "json"}
+    if output.suffix.lower() not in forms:
+        raise PlanError(f"--output {output}: the name must end in .html, .txt or .json, so that the form is clear")
+    return forms[output.suffix.lower()]

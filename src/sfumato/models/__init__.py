@@ -6,25 +6,25 @@ from importlib import import_module
 from typing import Any
 
 _PLACES = {
-    "AllOf": "all_of",
-    "AlphaKAnonymity": "alpha_k",
+    "AllOf": "composition",
+    "AlphaKAnonymity": "k_anonymity",
     "ConfidenceBounding": "confidence",
     "DeltaPresence": "presence",
     "DistinctLDiversity": "l_diversity",
-    "DivergenceBounding": "divergence",
+    "DivergenceBounding": "confidence",
     "EMAnonymity": "e_m_anonymity",
     "EntropyLDiversity": "l_diversity",
     "KAnonymity": "k_anonymity",
-    "KMAnonymity": "km_anonymity",
+    "KMAnonymity": "item_models",
     "KMap": "presence",
     "LKCPrivacy": "lkc",
     "PersonalizedPrivacy": "personalized",
     "RecursiveLDiversity": "l_diversity",
-    "RhoUncertainty": "rho_uncertainty",
+    "RhoUncertainty": "item_models",
     "SimpleLDiversity": "l_diversity",
     "TCloseness": "t_closeness",
     "Template": "confidence",
-    "Verdict": "verdict",
+    "Verdict": "model",
 }
 
 __all__ = [

@@ -8,13 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.arguments import between, text
-from sfumato.ground.errors import DataError, ParameterError
-from sfumato.group.classes import Classes
-from sfumato.group.people import People
-from sfumato.group.tally import Tally
-from sfumato.models.laws import explained
-from sfumato.models.verdict import Verdict, one_class
+from sfumato.core.arguments import between, text
+from sfumato.core.errors import DataError, ParameterError
+from sfumato.counts.classes import Classes, People
+from sfumato.counts.tally import Tally
+from sfumato.models.model import Verdict, explained, one_class
 
 _ROUNDING = 1e-12
 
@@ -31,7 +29,7 @@ class EMAnonymity:
     Does not protect against: singling out rows when ``m`` is 1; inferences about intervals wider than ``e``.
 
     Example:
-        >>> from sfumato.testing.model_kit import classes_of
+        >>> from sfumato.testing.models import classes_of
         >>> table = classes_of({"zip": ["1"] * 4, "pay": [10, 11, 12, 90]}, quasi=["zip"])
         >>> EMAnonymity(e=1, m=2, column="pay").check(table).reached  # 11 is near 10, 11 and 12
         0.75

@@ -10,19 +10,17 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.describe.hierarchy import TOP
-from sfumato.ground.arguments import text
-from sfumato.ground.errors import DataError, ParameterError, listed, unknown_column
-from sfumato.group.classes import Classes
-from sfumato.group.keys import Ids, distinct, representatives, total
-from sfumato.group.readings import resolved
-from sfumato.group.tally import Counts, Tally
+from sfumato.core.arguments import text
+from sfumato.core.errors import DataError, ParameterError, listed, unknown_column
+from sfumato.counts.classes import Classes
+from sfumato.counts.keys import Ids, distinct, representatives, total
+from sfumato.counts.tally import Counts, Tally
+from sfumato.counts.wildcards import resolved
 from sfumato.models.confidence import ConfidenceBounding
-from sfumato.models.judge import worse
 from sfumato.models.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SimpleLDiversity
-from sfumato.models.laws import ancestor_paths
+from sfumato.models.model import Model, Verdict, ancestor_paths, one_class, worse
 from sfumato.models.t_closeness import TCloseness
-from sfumato.models.verdict import Model, Verdict, one_class
+from sfumato.tables.hierarchy import TOP
 
 Paths = Mapping[str, tuple[str, ...]]
 DIVERSITY = (DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SimpleLDiversity)
@@ -50,7 +48,7 @@ class Guarded:
     would be too many, into parts so small that no share is wrong by more than the number of rows in 2^62.
 
     Example:
-        >>> from sfumato.testing.model_kit import classes_of
+        >>> from sfumato.testing.models import classes_of
         >>> table = classes_of({"zip": ["1", "1"], "ill": ["lung", "lung"]}, quasi=["zip", "ill"])
         >>> tree = {"flu": ("lung",), "asthma": ("lung",), "ulcer": ("gut",)}
         >>> Guarded(model=SimpleLDiversity(l=2, column="ill"), column="ill", paths=tree).check(table).reached

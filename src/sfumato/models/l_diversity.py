@@ -15,12 +15,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.arguments import above, at_least, between, text
-from sfumato.group.classes import Classes
-from sfumato.group.keys import total
-from sfumato.group.tally import Tally
-from sfumato.models.laws import explained, most_uneven, top_counts
-from sfumato.models.verdict import Verdict, one_class
+from sfumato.core.arguments import above, at_least, between, text
+from sfumato.counts.classes import Classes
+from sfumato.counts.keys import total
+from sfumato.counts.tally import Tally
+from sfumato.models.model import Verdict, explained, most_uneven, one_class, top_counts
 
 _ROUNDING = 1e-9
 """Far above what rounding does to a share, far below what one row does."""
@@ -37,7 +36,7 @@ class DistinctLDiversity:
     Does not protect against: one value that is far more frequent than the others; values that mean nearly the same.
 
     Example:
-        >>> from sfumato.testing.model_kit import classes_of
+        >>> from sfumato.testing.models import classes_of
         >>> table = classes_of({"zip": ["1", "1", "2"], "ill": ["flu", "hiv", "flu"]}, quasi=["zip"])
         >>> DistinctLDiversity(l=2, column="ill").check(table).failing.tolist()
         [1]

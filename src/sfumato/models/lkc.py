@@ -1,4 +1,4 @@
-"""LKC-privacy: whoever knows few quasi-identifiers, or items of a path, finds no small group and no sure inference."""
+"""LKC-privacy, and counts over every choice of a few quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -10,17 +10,44 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.arguments import at_least, between, text
-from sfumato.ground.errors import ParameterError
-from sfumato.ground.work import Work
-from sfumato.group.classes import Classes
-from sfumato.group.itemsets import Itemsets, known_sets, violating
-from sfumato.group.keys import Ids, total
-from sfumato.group.subsets import subsets
-from sfumato.group.transactions import Transactions
-from sfumato.models.item_model import extremes, numbered
-from sfumato.models.laws import absent_note, absent_values, explained, named, surest, texts
-from sfumato.models.verdict import Verdict, one_class, stands
+from sfumato.core.arguments import at_least, between, text
+from sfumato.core.errors import ParameterError
+from sfumato.core.run_context import Work
+from sfumato.counts.classes import Classes
+from sfumato.counts.itemsets import Itemsets, known_sets, violating
+from sfumato.counts.keys import Ids, distinct, total
+from sfumato.counts.transactions import Transactions
+from sfumato.models.item_models import extremes, numbered
+from sfumato.models.model import Verdict, absent_note, absent_values, explained, named, one_class, stands, surest, texts
+
+# Counts over every choice of a few quasi-identifiers: what an adversary with limited knowledge can count.
+
+
+def subsets(classes: Classes, size: int) -> Iterator[tuple[tuple[str, ...], Ids, int]]:
+    """Each choice of ``size`` columns with the group of each class by them, and how many groups there are.
+
+    Cost: one grouping per choice; choices that begin alike share what they begin with.
+    """
+    if classes.count:
+        yield from _finer(classes, size, (), np.zeros(classes.count, np.int64), 1)
+
+
+def _finer(
+    classes: Classes, size: int, chosen: tuple[int, ...], ids: Ids, count: int
+) -> Iterator[tuple[tuple[str, ...], Ids, int]]:
+    if not size:
+        yield tuple(classes.quasi[c] for c in chosen), ids, count
+        return
+    coarse = ids.astype(np.int32)
+    first = chosen[-1] + 1 if chosen else 0
+    for column in range(first, len(classes.quasi) - size + 1):
+        radix = len(classes.labels[column])
+        finer, found = distinct((coarse, classes.keys[column]), (count, radix), classes.count)
+        yield from _finer(classes, size - 1, (*chosen, column), finer, found)
+
+
+# LKC-privacy: whoever knows few quasi-identifiers, or items of a path, finds no small group and no sure inference.
+
 
 MOST_CHOICES = 50_000
 """More choices of columns are not counted."""
@@ -47,7 +74,7 @@ class LKCPrivacy:
     Does not protect against: an adversary who knows more than ``l`` quasi-identifiers; values that are not named.
 
     Example:
-        >>> from sfumato.testing.model_kit import classes_of
+        >>> from sfumato.testing.models import classes_of
         >>> table = classes_of({"a": list("xxyy"), "b": list("uvuv"), "ill": ["flu"] * 4}, quasi=["a", "b"])
         >>> LKCPrivacy(l=1, k=2, c=1.0, column="ill").check(table).holds  # though every class has one row
         True

@@ -9,13 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.arguments import between, text
-from sfumato.ground.errors import DataError, ParameterError, listed
-from sfumato.group.classes import Classes
-from sfumato.group.keys import total
-from sfumato.group.tally import Tally
-from sfumato.models.laws import ancestor_paths, explained
-from sfumato.models.verdict import Verdict, one_class, stands
+from sfumato.core.arguments import between, text
+from sfumato.core.errors import DataError, ParameterError, listed
+from sfumato.counts.classes import Classes
+from sfumato.counts.keys import total
+from sfumato.counts.tally import Tally
+from sfumato.models.model import Verdict, ancestor_paths, explained, one_class, stands
 
 NO_WISH = ("", "*")
 
@@ -31,7 +30,7 @@ class PersonalizedPrivacy:
     Does not protect against: inferences about people who guard nothing; what guarding itself gives away.
 
     Example:
-        >>> from sfumato.testing.model_kit import classes_of
+        >>> from sfumato.testing.models import classes_of
         >>> table = classes_of({"zip": ["1"] * 3, "ill": ["flu", "cough", "hiv"]}, quasi=["zip"])
         >>> paths = {"flu": ("lung",), "cough": ("lung",), "hiv": ("virus",)}
         >>> verdict = PersonalizedPrivacy(p=0.5, column="ill", paths=paths, guards={"flu": "lung"}).check(table)

@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.arguments import at_least, between
-from sfumato.ground.errors import DataError, ParameterError
-from sfumato.group.classes import Classes
-from sfumato.models.laws import explained
-from sfumato.models.verdict import Verdict, one_class, stands
+from sfumato.core.arguments import at_least, between
+from sfumato.core.errors import DataError, ParameterError
+from sfumato.counts.classes import Classes
+from sfumato.models.model import Verdict, explained, one_class, stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.datasets.synthetic_icu import CLASS, FACTS, code_paths, icu
-from sfumato.ground.work import Work
-from sfumato.papers.shapes_of_figures import by_epsilon
-from sfumato.report.papers.paper_facts import Beside, Grid, Shown
-from sfumato.utility.learners import learnt
-from sfumato.workflow.plan.plan import Plan
-from sfumato.workflow.walk import release
+from sfumato.core.run_context import Work
+from sfumato.metrics.learners import learnt
+from sfumato.papers.setup import by_epsilon
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import release
+from sfumato.reports.papers import Beside, Grid, Shown
+from sfumato.tables.datasets.stand_ins import ICU_CLASS, ICU_FACTS, icu, icu_code_paths
 
 RECORDS, STEPS = 36_000, 5
 SCORES = {"max": "Max", "gain": "InfoGain"}
@@ -68,12 +68,12 @@ def accuracy(*, full: bool, work: Work) -> Shown:
 
 
 def _released(train: pl.DataFrame, score: str, epsilon: str, work: Work) -> pl.DataFrame:
-    columns: dict[str, Any] = {name: {"role": "quasi", "values": list(FACTS[name])} for name in FACTS}
+    columns: dict[str, Any] = {name: {"role": "quasi", "values": list(ICU_FACTS[name])} for name in ICU_FACTS}
     tree: dict[str, Any] = {}
-    for code, (chapter, kind) in code_paths().items():
+    for code, (chapter, kind) in icu_code_paths().items():
         tree.setdefault(kind, {}).setdefault(chapter, []).append(code)
     columns["codes"] = {"role": "quasi", "type": "set", "separator": " ", "hierarchy": {"tree": tree}}
-    columns[CLASS] = {"role": "target", "values": ["lived", "died"]}
+    columns[ICU_CLASS] = {"role": "target", "values": ["lived", "died"]}
     options = {"name": "diffgen", "score": score, "specializations": STEPS}
     plan = Plan.parse({"columns": columns, "privacy": {"epsilon": float(epsilon)}, "algorithm": options})
     return release(plan, train, work=work).rows
@@ -83,7 +83,7 @@ def _predicted(made: pl.DataFrame, test: pl.DataFrame) -> np.ndarray[Any, Any]:
     """What a tree that learns from released or raw rows says about the others, which are generalized alike."""
     if not made.height:  # noise may leave nothing; then nothing is learnt
         return np.zeros(test.height, np.int64)
-    shown = {name: made[name].unique().to_list() for name in FACTS}
+    shown = {name: made[name].unique().to_list() for name in ICU_FACTS}
     nodes = sorted({node for label in made["codes"].unique() for node in label.replace(" ", "|").split("|")} - {""})
     model = learnt(_features(made, shown, nodes), _died(made).astype(np.int64), "tree", 0)
     return np.asarray(model.predict(_features(_generalized(test, nodes), shown, nodes)))
@@ -92,7 +92,7 @@ def _predicted(made: pl.DataFrame, test: pl.DataFrame) -> np.ndarray[Any, Any]:
 def _generalized(test: pl.DataFrame, nodes: list[str]) -> pl.DataFrame:
     """Codes under those of the nodes that stand above them."""
     known = set(nodes)
-    above = {code: next((one for one in (code, *path) if one in known), "*") for code, path in code_paths().items()}
+    above = {code: next((one for one in (code, *path) if one in known), "*") for code, path in icu_code_paths().items()}
     sets = ["|".join(sorted({above[code] for code in label.split()})) for label in test["codes"]]
     return test.with_columns(pl.Series("codes", sets, dtype=pl.String))
 
@@ -107,4 +107,4 @@ def _features(frame: pl.DataFrame, shown: Mapping[str, list[str]], nodes: list[s
 
 
 def _died(frame: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return (frame[CLASS] == "died").to_numpy()
+    return (frame[ICU_CLASS] == "died").to_numpy()

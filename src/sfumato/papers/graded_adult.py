@@ -11,26 +11,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.bundle.graded_secret import GradedNumbers, GradedSecret
-from sfumato.data.table import Table
-from sfumato.describe.domains import Categories, Numbers
-from sfumato.describe.graded import GradedGrouping
-from sfumato.describe.graded_terms import read_terms
-from sfumato.ground.chance import Chance
-from sfumato.ground.work import Work
-from sfumato.group.lloyd import lloyd, nearest, weighted_step
-from sfumato.mine.counted_bayes import CountedBayes
-from sfumato.mine.model_measures import path_match
-from sfumato.mine.records import Records, read_records
-from sfumato.mine.tree_document import TreeDocument
-from sfumato.mine.tree_json import tree_json, tree_of
-from sfumato.mine.tree_learning import TreeLearner
-from sfumato.mine.tree_routes import predicted
-from sfumato.papers.inputs import adult_data
-from sfumato.publish.graded_pseudonyms import GradedPseudonyms
-from sfumato.report.papers.paper_facts import Beside, Grid, Shown
-from sfumato.workflow.graded_interpreting import items_behind, tree_behind
-from sfumato.workflow.rule_mining import rules as mined_rules
+from sfumato.algorithms.graded_pseudonyms import GradedPseudonyms
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.counts.k_means import lloyd, nearest, weighted_step
+from sfumato.mining.document_json import tree_json, tree_of
+from sfumato.mining.naive_bayes import CountedBayes
+from sfumato.mining.prediction import path_match, predicted
+from sfumato.mining.records import Records, read_records
+from sfumato.mining.tree_document import TreeDocument
+from sfumato.mining.tree_learning import TreeLearner
+from sfumato.papers.setup import adult_data
+from sfumato.pipeline.graded_sites import items_behind, tree_behind
+from sfumato.pipeline.rules import rules as mined_rules
+from sfumato.reports.papers import Beside, Grid, Shown
+from sfumato.tables.graded_grouping import GradedGrouping, read_terms
+from sfumato.tables.graded_secret import GradedNumbers, GradedSecret
+from sfumato.tables.schema import Categories, Numbers
+from sfumato.tables.table import Table
 
 COLUMNS = ("age", "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex",
            "native-country")  # fmt: skip

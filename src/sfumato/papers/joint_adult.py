@@ -11,17 +11,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.ground.work import Work
-from sfumato.group.keys import Ids
-from sfumato.papers.inputs import CLASS, adult_data
-from sfumato.papers.lkc_adult import prepared, prepared_columns, requirement, specialized
-from sfumato.papers.shapes_of_figures import LEARNER, flat
-from sfumato.publish.problem import Outcome, Problem, Recoded
-from sfumato.report.base.line_chart import Line, Panel, ticks_over
-from sfumato.report.papers.paper_facts import Beside, Grid, Shown
-from sfumato.utility.classification import Study
-from sfumato.utility.view import Ruler
-from sfumato.workflow.kinds.table.table_study import study
+from sfumato.algorithms.problem import Outcome, Problem, Recoded
+from sfumato.core.run_context import Work
+from sfumato.counts.keys import Ids
+from sfumato.metrics.classification import Study
+from sfumato.metrics.metric import Ruler
+from sfumato.papers.lkc import prepared, prepared_columns, requirement, specialized
+from sfumato.papers.setup import CLASS, LEARNER, adult_data, flat
+from sfumato.pipeline.methods.table.studies import study
+from sfumato.reports.papers import Beside, Grid, Shown
+from sfumato.reports.plots import Line, Panel, ticks_over
 
 TAXATION = ("hours-per-week", "capital-gain", "capital-loss", "workclass", "occupation")
 """The second party of table 5.5; the first has the other columns."""

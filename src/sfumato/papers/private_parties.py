@@ -13,20 +13,17 @@ from statistics import fmean
 
 import numpy as np
 
-from sfumato.budget.events import Pure
-from sfumato.budget.purse import Cost
-from sfumato.ground.work import Work
-from sfumato.noise import Noisy, laplace_share
-from sfumato.papers.diffgen_adult import EPSILONS
-from sfumato.papers.diffgen_trial import adult_trial
-from sfumato.papers.inputs import adult_data
-from sfumato.papers.shapes_of_figures import LEARNER, flat
-from sfumato.publish.diffgen import DiffGen
-from sfumato.publish.diffgen.noisy_specializer import published
-from sfumato.publish.looking import Counts, Mechanisms
-from sfumato.publish.noisy_table import NoisyTable, PrivateTable
-from sfumato.report.base.line_chart import Line, Panel, ticks_over
-from sfumato.report.papers.paper_facts import Beside, Grid, Shown
+from sfumato.algorithms.diffgen import DiffGen
+from sfumato.algorithms.diffgen.noisy_specializer import published
+from sfumato.algorithms.private_table import Counts, Mechanisms, NoisyTable, PrivateTable
+from sfumato.core.run_context import Work
+from sfumato.dp.accounting import Cost
+from sfumato.dp.events import Pure
+from sfumato.dp.noise import Noisy, laplace_share
+from sfumato.papers.diffgen_adult import EPSILONS, adult_trial
+from sfumato.papers.setup import LEARNER, adult_data, flat
+from sfumato.reports.papers import Beside, Grid, Shown
+from sfumato.reports.plots import Line, Panel, ticks_over
 
 STEPS = 10
 """Specializations, as the thesis's best."""

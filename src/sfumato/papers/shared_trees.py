@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from sfumato.ground.work import Work
-from sfumato.mine.diversity_experiment import METHODS, Diversity, DiversityPoint
-from sfumato.mine.experiment import Experiment, experiment
-from sfumato.mine.sharing_experiment import SharingPoint
-from sfumato.report.base.line_chart import Line, Panel, ticks_over
-from sfumato.report.papers.paper_facts import Beside, Grid, Shown
+from sfumato.core.run_context import Work
+from sfumato.mining.diversity_experiment import METHODS, Diversity, DiversityPoint
+from sfumato.mining.experiment import Experiment, experiment
+from sfumato.mining.sharing_experiment import SharingPoint
+from sfumato.reports.papers import Beside, Grid, Shown
+from sfumato.reports.plots import Line, Panel, ticks_over
 
 SHARING = ("BASIS", "PGEN", "BASEGEN", "BAGGING")
 NAMES: Mapping[str, str] = {"ATP": "ATP-PGEN", "LDM": "LDM-PGEN", "LDD": "LDD", "OPTI": "OPTI"}

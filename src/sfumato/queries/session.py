@@ -10,30 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.budget.events import Event, Grouped, exactly
-from sfumato.budget.ledger import Ledger
-from sfumato.data.frames import from_frame
-from sfumato.data.table import Table
-from sfumato.describe.domains import Domain, Numbers
-from sfumato.ground.arguments import at_least, between, text
-from sfumato.ground.errors import DataError, ParameterError, unknown_column
-from sfumato.queries import estimates
-from sfumato.queries.answers import Answer, Estimate
-from sfumato.queries.conditions import Condition, columns_of, holding
-from sfumato.queries.quantiles import quantile
-from sfumato.queries.queryable import group_codes, grouped, parted, present, readable
-from sfumato.queries.queryable import numbers_in as as_numbers
+from sfumato.core.arguments import at_least, between, text
+from sfumato.core.errors import DataError, ParameterError, unknown_column
+from sfumato.dp.events import Event, Grouped, exactly
+from sfumato.dp.ledger import Ledger
+from sfumato.queries import answers as estimates
+from sfumato.queries.answers import Answer, Estimate, quantile
+from sfumato.queries.groups import group_codes, grouped, parted, present, readable
+from sfumato.queries.groups import numbers_in as as_numbers
 from sfumato.queries.questions import (
     Aggregate,
+    Condition,
     Question,
     bounds_of,
     check_domains,
+    columns_of,
     cost_of,
     cost_of_one,
     domain_of,
     groups_of,
+    holding,
     names_of,
 )
+from sfumato.tables.frames import from_frame
+from sfumato.tables.schema import Domain, Numbers
+from sfumato.tables.table import Table
 
 Bounds = Numbers | Sequence[float] | None
 Where = Condition | str | None

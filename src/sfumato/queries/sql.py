@@ -1,19 +1,38 @@
-"""A small part of SQL, read into questions. Whatever is not in it is refused, with what is."""
+"""The part of SQL that is read into questions: noisy ones, and exact ones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from sfumato.ground.errors import ParameterError
-from sfumato.ground.limits import MOST_DIGITS, MOST_SQL
-from sfumato.queries.conditions import DEEPEST, Among, Both, Compare, Condition, Either, Not, Operator, Value, too_deep
-from sfumato.queries.questions import Aggregate, Kind, Question
+from sfumato.core.errors import ParameterError
+from sfumato.core.input_files import MOST_DIGITS, MOST_SQL
+from sfumato.queries.questions import (
+    DEEPEST,
+    Aggregate,
+    Among,
+    Both,
+    Compare,
+    Condition,
+    Either,
+    Kind,
+    Not,
+    Operator,
+    Question,
+    Value,
+    check_condition,
+    too_deep,
+)
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expression
+
+
+# A small part of SQL, read into questions. Whatever is not in it is refused, with what is.
+
 
 T = TypeVar("T")
 ALLOWED = (
@@ -241,3 +260,67 @@ def refused(one: Any) -> ParameterError:
 def _first(error: BaseException) -> str:
     lines = re.sub(r"\x1b\[\d+m", "", str(error)).strip().splitlines()
     return (lines[0] if lines else "too deeply nested").rstrip(".") + "."
+
+
+# The part of SQL that is answered exactly: counts, sums, averages, minima and maxima over conditions.
+
+
+ExactKind = Literal["count", "sum", "mean", "minimum", "maximum"]
+ALLOWED_EXACTLY = (
+    "SELECT with COUNT(*), SUM(x), AVG(x), MIN(x), MAX(x); WHERE with AND, OR, NOT, = <> < <= > >=, IN, BETWEEN and "
+    "plain values; GROUP BY with columns"
+)
+_KINDS: dict[str, ExactKind] = {"Sum": "sum", "Avg": "mean", "Min": "minimum", "Max": "maximum"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One figure that is asked for."""
+
+    kind: ExactKind
+    """What it is."""
+    column: str | None
+    """Of which column; a count has none."""
+    name: str
+    """What the answer calls it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactQuestion:
+    """Figures of the people who meet a condition, for every combination of values of some columns."""
+
+    figures: tuple[Figure, ...]
+    """What is asked for."""
+    by: tuple[str, ...]
+    """The columns that make groups."""
+    where: Condition | None
+    """Who counts; everybody when absent."""
+
+
+def parse_exact(sql: str) -> ExactQuestion:
+    """The question that a SELECT statement asks.
+
+    >>> parse_exact("SELECT MAX(income) WHERE age >= 40").figures
+    (Figure(kind='maximum', column='income', name='maximum(income)'),)
+    """
+    try:
+        figures, by, where = select_parts(sql, _figure)
+        check_condition(where)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace(ALLOWED, ALLOWED_EXACTLY)) from None
+    if len(set(by)) < len(by):
+        raise ParameterError(f"by must name each column once, not {list(by)}")
+    return ExactQuestion(figures=tuple(figures), by=by, where=where)
+
+
+def _figure(one: Expression, name: str) -> Figure:
+    kind = type(one).__name__
+    if kind == "Count" and type(one.this).__name__ == "Star":
+        only(one, "this", "big_int")
+        only(one.this)
+        return Figure(kind="count", column=None, name=name or "count(*)")
+    if kind not in _KINDS:
+        raise refused(one)
+    only(one, "this")
+    column = column_of(one.this)
+    return Figure(kind=_KINDS[kind], column=column, name=name or f"{_KINDS[kind]}({column})")

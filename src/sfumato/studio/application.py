@@ -8,13 +8,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.ground.errors import DataError, SfumatoError
-from sfumato.studio import opening_views, plan_views, promise_views, result_views, step_views, theory_pages, tool_views
-from sfumato.studio.guard import Guard, Keys
-from sfumato.studio.processes_beside import Jobs, TableDesk
-from sfumato.studio.project_store import Projects, Stale
-from sfumato.studio.served_folder import MOST_BYTES, ServedFolder
-from sfumato.studio.shown import page, plan_state
+from sfumato.core.errors import DataError, SfumatoError
+from sfumato.studio import opening_views, pages, project_views, result_views, tool_views
+from sfumato.studio.pages import page, plan_state
+from sfumato.studio.processes import Jobs, TableDesk
+from sfumato.studio.projects import MOST_BYTES, Projects, ServedFolder, Stale
+from sfumato.studio.requests import Guard, Keys
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -42,8 +41,15 @@ def _routed(projects: Projects, keys: Keys) -> Starlette:
         app.state.tools.close()
 
     static = StaticFiles(directory=Path(__file__).parent / "static")
-    rooms = (opening_views, step_views, plan_views, promise_views, result_views, tool_views, theory_pages)
-    views = [route for room in rooms for route in room.ROUTES]
+    views = [
+        *opening_views.ROUTES,
+        *project_views.STEP_ROUTES,
+        *project_views.ROUTES,
+        *project_views.REQUIREMENT_ROUTES,
+        *result_views.ROUTES,
+        *tool_views.ROUTES,
+        *pages.ROUTES,
+    ]
     app = Starlette(
         routes=[*views, Mount("/static", static)],
         lifespan=life,

@@ -11,13 +11,13 @@ import polars as pl
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from sfumato.data.files import rendered
-from sfumato.ground.errors import DataError
+from sfumato.core.errors import DataError
+from sfumato.pipeline.demo import PLAN as TOUR_PLAN
+from sfumato.studio.pages import page
 from sfumato.studio.plan_text import edited
-from sfumato.studio.project_store import Project, Projects
-from sfumato.studio.request_reading import said
-from sfumato.studio.shown import page
-from sfumato.workflow.tour import PLAN as TOUR_PLAN
+from sfumato.studio.projects import Project, Projects
+from sfumato.studio.requests import said
+from sfumato.tables.files import rendered
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -90,15 +90,15 @@ def begin_example(projects: Projects, which: str) -> Project:
         made = projects.begin(name, TOUR_PLAN.replace('path = "patients.csv"', 'path = "data/patients.csv"'))
         made.remember(guided=True)
         return made
-    from sfumato.workflow.profile.draft import draft
-    from sfumato.workflow.profile.profiling import profile
+    from sfumato.pipeline.profile.draft import draft
+    from sfumato.pipeline.profile.profile import profile
 
     return projects.begin(name, draft(profile(path), path=f"data/{path.name}"))
 
 
 def _example(which: str) -> pl.DataFrame:
     """The table of an example."""
-    from sfumato import datasets
+    from sfumato.tables import datasets
 
     if which == "journeys":
         return datasets.metro(2_000, stations=12, minutes=20, seed=7)

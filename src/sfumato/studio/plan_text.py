@@ -1,13 +1,20 @@
-"""The plan as text and as a tree: an edit in the form changes one key, and leaves comments and order alone."""
+"""The plan as text and as a tree, confined to files of the served folder."""
 
 from __future__ import annotations
 
+import glob
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from sfumato.ground.errors import PlanError
-from sfumato.ground.extras import extra
+from sfumato.core.errors import PlanError
+from sfumato.core.extras import extra
+from sfumato.pipeline.plan.plan import Plan
+
+# The plan as text and as a tree: an edit in the form changes one key, and leaves comments and order alone.
+
 
 NEEDS = ("tomlkit", "the studio")
 
@@ -19,7 +26,7 @@ def revision(text: str) -> str:
 
 def tree_of(text: str) -> dict[str, Any]:
     """The tables of a plan; what is no TOML is refused with its line."""
-    from sfumato.ground.strict_toml import read_toml
+    from sfumato.core.strict_parsing import read_toml
 
     try:
         found: dict[str, Any] = read_toml(text)
@@ -74,3 +81,87 @@ def _inline(kit: Any, value: Any) -> Any:
             made[key] = _inline(kit, one)
         return made
     return [_inline(kit, one) for one in value] if isinstance(value, list) else value
+
+
+# A plan of a project may read what lies in the served folder, and nothing else, wherever links lead.
+
+
+MAX_NAME = 200
+"""How many bytes the name of a file may have: file systems allow 255, and releases add an ending."""
+PATHS = ("path", "file", "ledger", "population", "secret", "spec", "key", "log")
+"""Keys of a plan whose values are always paths; under other keys a value is one where a file lies there."""
+
+
+def root_of(folder: Path) -> Path:
+    """The served folder of a project's folder."""
+    return folder.parents[1].resolve()
+
+
+def confined_plan(folder: Path, text: str) -> Plan:
+    """The plan of a project; refused where it leads out of the served folder."""
+    tree = tree_of(text)
+    refuse_outside(tree, folder, root_of(folder))
+    return Plan.parse(tree, folder=folder)
+
+
+def described_plan(folder: Path, text: str) -> Plan:
+    """The plan; one that is refused for its promise or its algorithm still says what its table and columns are."""
+    try:
+        return confined_plan(folder, text)
+    except PlanError as error:
+        tree = {key: value for key, value in tree_of(text).items() if key in ("input", "columns")}
+        try:
+            refuse_outside(tree, folder, root_of(folder))
+            return Plan.parse(tree, folder=folder)
+        except PlanError:
+            raise error from None
+
+
+def refuse_outside(tree: Mapping[str, Any], folder: Path, root: Path) -> None:
+    """Refuse paths that lead out of the served folder, by dots, by links or from the root of the disk."""
+    for where, text in _texts(tree, ()):
+        if where[-1] in PATHS and len(os.fsencode(Path(text).name)) > MAX_NAME:
+            raise PlanError(f"{'.'.join(where)}: {text[:40]!r}... is too long for the name of a file")
+        path = Path(folder, text.replace("\0", ""))
+        for place in (path.resolve(), *_files_of(path, where)):
+            if not place.is_relative_to(root) and (where[-1] in PATHS or _is_there(place)):
+                raise PlanError(
+                    f"{'.'.join(where)}: {text[:200]!r} is outside of the folder that the studio serves; move the file "
+                    "into it"
+                )
+
+
+def _files_of(path: Path, where: tuple[str, ...]) -> Iterator[Path]:
+    """The files that a folder or a pattern stands for, wherever links lead: each is expanded first, then resolved."""
+    if where[-1] not in PATHS:
+        return
+    try:
+        if path.is_dir():
+            names = glob.iglob(str(Path(glob.escape(str(path)), "**", "*")), recursive=True, include_hidden=True)
+        elif glob.has_magic(str(path)):
+            names = glob.iglob(str(path), recursive=True, include_hidden=True)
+        else:
+            return
+        for name in names:
+            yield Path(name).resolve()
+    except OSError:  # a link that leads round in a circle, or a name that is too long: nothing can be read there
+        return
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        return place.is_file() or (place.is_dir() and len(place.parts) > 2)
+    except OSError:
+        return False
+
+
+def _texts(value: Any, where: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text of a tree with the keys that lead to it."""
+    if isinstance(value, str) and where:
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _texts(one, (*where, str(key)))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one, where)

@@ -1,24 +1,75 @@
-"""What a search came to: before and after, claims, attacks, nodes around; several runs compared; export."""
+"""Results of a search: before and after, claims, attacks, comparison of runs, export."""
 
 from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from sfumato.ground.errors import DataError
-from sfumato.studio.comparing_runs import compared
-from sfumato.studio.guard import REPORT_POLICY
-from sfumato.studio.project_store import PLAN, Project, Run
-from sfumato.studio.request_reading import levels, said
-from sfumato.studio.shown import step
-from sfumato.studio.step_views import of
+from sfumato.core.errors import DataError
+from sfumato.reports.frontier import LARGE, AxisFacts, FrontierFacts, PointFacts, chart
+from sfumato.reports.svg import Picture
+from sfumato.studio.pages import step
+from sfumato.studio.project_views import of
+from sfumato.studio.projects import PLAN, Project, Run
+from sfumato.studio.requests import REPORT_POLICY, levels, said
+from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+
+
+# Several runs of a project on the frontier's own chart: privacy across, utility along.
+
+
+_RISK = AxisFacts(
+    name="average risk", meaning="the share of rows matched rightly on average", better="lower", how="share"
+)
+
+
+def compared(runs: Sequence[Run]) -> Picture | None:
+    """The runs as points; None where fewer than two have figures of both."""
+    found = [(run, run.result) for run in runs]
+    tables = [(run, one) for run, one in found if "risk" in one and one.get("utility")]
+    if len(tables) < 2:
+        return None
+    metric = tables[-1][1]["metric"]
+    series = tuple(dict.fromkeys(str(one["algorithm"]) for _, one in tables))
+    axis = AxisFacts(name=metric, meaning="what was lost", better="lower", how="number")
+    points = tuple(
+        PointFacts(
+            number=run.number,
+            series=series.index(str(one["algorithm"])),
+            parameters=(),
+            status="verified",
+            privacy=(float(one["risk"]["marketer"]),),
+            utility=(float(one["utility"].get(metric, 0.0)),),
+        )
+        for run, one in tables
+    )
+    front = tuple(one.number for one in points if not any(_better(other, one) for other in points))
+    facts = FrontierFacts(
+        made="", version=__version__, rows=0, target=None, risk=None, series=series, keys=(),
+        privacy=(_RISK,), utility=(axis,), points=points, fronts={(0, 0): front},
+    )  # fmt: skip
+    return chart(facts, (0, 0), LARGE)
+
+
+def _better(one: PointFacts, other: PointFacts) -> bool:
+    """Whether one point is at least as good in both, and better in one."""
+    pairs = [
+        (a or 0.0, b or 0.0)
+        for a, b in zip((*one.privacy, *one.utility), (*other.privacy, *other.utility), strict=True)
+    ]
+    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
+
+
+# What a search came to: before and after, claims, attacks, nodes around; several runs compared; export.
+
 
 SAMPLE = 12
 """How many rows of the release a page shows."""

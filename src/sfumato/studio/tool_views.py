@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
-from sfumato.bundle.staging import MANIFEST
-from sfumato.ground.errors import DataError
-from sfumato.studio.guard import REPORT_POLICY
-from sfumato.studio.project_store import Project, Projects
-from sfumato.studio.request_reading import said
-from sfumato.studio.shown import page
+from sfumato.bundles.files import MANIFEST
+from sfumato.core.errors import DataError
+from sfumato.studio.pages import page
+from sfumato.studio.projects import Project, Projects
+from sfumato.studio.requests import REPORT_POLICY, said
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -12,8 +12,8 @@ from pathlib import Path
 import typer
 
 from sfumato.cli.main import app
-from sfumato.ground import errors
-from sfumato.workflow.catalog.listing import algorithm_rows, attack_rows, metric_rows, model_rows
+from sfumato.core import errors
+from sfumato.pipeline.catalog.catalog import algorithm_rows, attack_rows, metric_rows, model_rows
 
 _WIDTH = 100
 _NOTE = "<!-- Written by `python -m sfumato.testing.docs docs/reference`. Edit the code, not this page. -->"

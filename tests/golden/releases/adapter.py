@@ -15,18 +15,17 @@ import numpy as np
 import polars as pl
 
 import sfumato as sf
-from sfumato.budget.events import Pure
-from sfumato.budget.purse import Cost
-from sfumato.ground.chance import Chance
-from sfumato.ground.work import Work
-from sfumato.noise import Noisy
-from sfumato.publish import looking
-from sfumato.publish.diffgen import noisy_specializer as diffgen
-from sfumato.publish.marginals import noisy_marginals as marginals
-from sfumato.workflow.kinds.private.declared import declared_table
-from sfumato.workflow.kinds.private.private_plan import private_algorithm
-from sfumato.workflow.kinds.private.private_rows import released_rows
-from sfumato.workflow.loading import rows_or_none
+from sfumato.algorithms import private_table
+from sfumato.algorithms.diffgen import noisy_specializer as diffgen
+from sfumato.algorithms.marginals import noisy_marginals as marginals
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.dp.accounting import Cost
+from sfumato.dp.events import Pure
+from sfumato.dp.noise import Noisy
+from sfumato.pipeline.inputs import rows_or_none
+from sfumato.pipeline.methods.private.domains import declared_table, released_rows
+from sfumato.pipeline.methods.private.plan import private_algorithm
 
 SEED = 40
 """Of the rows that are drawn from noisy marginals."""
@@ -54,11 +53,11 @@ def private_rows(plan: Any) -> pl.DataFrame:
     name, asked, _ = private_algorithm(plan)
     work = Work(chance=Chance(seed=SEED))
     run: Any = diffgen.published if name == "diffgen" else marginals.published
-    found = run(asked, table, work, looking.Mechanisms(choose=_highest, count=_shifted, waits=_never))
+    found = run(asked, table, work, private_table.Mechanisms(choose=_highest, count=_shifted, waits=_never))
     return released_rows(found, table, counts=plan.algorithm.options.get("output") == "counts")
 
 
-def _highest(scores: looking.Scores, cost: Cost) -> int:
+def _highest(scores: private_table.Scores, cost: Cost) -> int:
     return int(np.argmax(scores.values))
 
 

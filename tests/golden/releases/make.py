@@ -15,14 +15,12 @@ import numpy as np
 import polars as pl
 
 import sfumato as sf
-from sfumato.bundle.graded_secret import GradedSecret
-from sfumato.collect.kept_categories import KeptCategory
-from sfumato.collect.noisy_numbers import NoisyNumber
-from sfumato.collect.specification import Specification
-from sfumato.collect.studies import shown_bits, shown_codes, shown_numbers
-from sfumato.collect.unary_bits import UnaryBits
-from sfumato.describe.graded_terms import read_terms
-from sfumato.ground.chance import Chance
+from sfumato.collection.channels import shown_bits, shown_codes, shown_numbers
+from sfumato.collection.mechanisms import KeptCategory, NoisyNumber, UnaryBits
+from sfumato.collection.specification import Specification
+from sfumato.core.randomness import Chance
+from sfumato.tables.graded_grouping import read_terms
+from sfumato.tables.graded_secret import GradedSecret
 from tests.golden.releases import adapter
 from tests.golden.releases.comparing import BUNDLES, EXPECTED, HERE, read, tables, texts
 from tests.golden.releases.plans import FULL_BUNDLES, PLANS, PRIVATE

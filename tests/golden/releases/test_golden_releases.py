@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.workflow.checking import verify_written
-from sfumato.workflow.kinds import NAMES
+from sfumato.pipeline.methods import NAMES
+from sfumato.pipeline.release import verify_written
 from tests.golden.releases import adapter
 from tests.golden.releases.comparing import BUNDLES, EXPECTED, HERE, differences, kept, manifest, tables, texts
 from tests.golden.releases.plans import FULL_BUNDLES, ITEMS, OTHERS, PLANS, PRIVATE, TABLES

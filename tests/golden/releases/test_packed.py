@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.data import large_csv
+from sfumato.tables import large_csv
 from tests.golden.releases import adapter, comparing
 from tests.golden.releases.plans import PLANS
 

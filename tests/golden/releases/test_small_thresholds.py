@@ -10,30 +10,30 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data import large_csv
-from sfumato.data.files import read
-from sfumato.workflow.linked.linked_plan import LinkedPlan
-from sfumato.workflow.linked.linked_release import release_linked
-from sfumato.workflow.streaming.streams import run_stream
+from sfumato.pipeline.linked.plan import LinkedPlan
+from sfumato.pipeline.linked.release import release_linked
+from sfumato.pipeline.streams import run_stream
+from sfumato.tables import large_csv
+from sfumato.tables.files import read
 from tests.golden.releases import adapter
 from tests.golden.releases.comparing import BUNDLES, HERE, differences, manifest, tables, texts
 from tests.golden.releases.plans import PLANS, PRIVATE
 from tests.golden.releases.test_golden_releases import OPEN, same_rows
-from tests.stream.streams import HEADER, lines
-from tests.stream.streams import plan as stream_plan
-from tests.workflow.linked_tables import laid_out
+from tests.pipeline.linked_tables import laid_out
+from tests.streaming.streams import HEADER, lines
+from tests.streaming.streams import plan as stream_plan
 
 THRESHOLDS = {
-    "sfumato.data.large_csv": {"LARGE": 1, "BLOCK": 512, "_HEAD": 512},
-    "sfumato.data.csv_faults": {"_PART": 200},
-    "sfumato.group.tally": {"_BLOCK": 16},
-    "sfumato.group.itemsets": {"_CHUNK": 8},
-    "sfumato.group.coded_rows": {"_SEEN": 4},
-    "sfumato.attacks.identity.predicates": {"BLOCK": 4},
-    "sfumato.attacks.membership.membership": {"_BLOCK": 4},
-    "sfumato.attacks.method.group_rows": {"_BLOCK": 16},
-    "sfumato.publish.items.apriori": {"_BLOCK": 2},
-    "sfumato.workflow.kinds.condensed.condensed_subject": {"_PART": 16},
+    "sfumato.tables.large_csv": {"LARGE": 1, "BLOCK": 512, "_HEAD": 512},
+    "sfumato.tables.csv_files": {"_PART": 200},
+    "sfumato.counts.tally": {"_BLOCK": 16},
+    "sfumato.counts.itemsets": {"_CHUNK": 8},
+    "sfumato.counts.local_cuts": {"_SEEN": 4},
+    "sfumato.attacks.predicates": {"BLOCK": 4},
+    "sfumato.attacks.membership": {"_BLOCK": 4},
+    "sfumato.attacks.foreground": {"_BLOCK": 16},
+    "sfumato.algorithms.items.suppression": {"_BLOCK": 2},
+    "sfumato.pipeline.methods.condensed.stages": {"_PART": 16},
 }
 """Where a size decides how something is read, counted or put into blocks."""
 
@@ -52,7 +52,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         read.extend([path] if frame is not None else [])
         return frame
 
-    formats = importlib.import_module("sfumato.data.formats")
+    formats = importlib.import_module("sfumato.tables.files")
     monkeypatch.setattr(formats, "packed_csv", told)
     return read
 

@@ -1,25 +1,180 @@
-"""The auditor: which questions about one column are answered, by the questions and the answers so far alone.
-
-Sums are audited by ``kernel_sums``, minima and maxima by ``extremes``. Both together are answered where the sums leave
-the values of everybody in a minimum or maximum free: no combination of sums is about these people alone. Then neither
-tells anything about the other, and each is decided as if the other were not there; else the question is refused.
-"""
+"""The auditor decides from questions and past answers alone; sums must leave wide intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.ground.errors import ParameterError
-from sfumato.queries.exact.exact_sql import ExactKind
+from sfumato.core.errors import ParameterError
+from sfumato.core.extras import extra
+from sfumato.queries.exact.atoms import Counts, Mask
 from sfumato.queries.exact.extremes import Extremes
-from sfumato.queries.exact.kernel_sums import Foreseen, KernelSums
-from sfumato.queries.exact.person_atoms import Mask
-from sfumato.queries.exact.small_sums import follows, signatures_for, undecided
-from sfumato.queries.exact.width_rule import Span, wide
+from sfumato.queries.exact.sums import Foreseen, KernelSums, follows, signatures_for, undecided
+from sfumato.queries.sql import ExactKind
+
+# Whether sums leave everybody a wide interval, whatever their answers are: by linear programs over the questions.
+#
+# Values lie between ``low`` and ``high``, and the mean of any k people lies within ``means``; everybody knows that
+# much. By definition a sum is refused if some table of such values would give answers that leave somebody an interval
+# narrower than the width. How wide an interval is, is a concave function of the sums of atoms, so its least value lies
+# at a corner of what these sums can be. With few atoms every corner is tried. With more the rule asks for a way to
+# move the sums of atoms, the same whatever they are, that no answer shows and that leaves somebody's value the whole
+# width.
+#
+# Claim: where the rule answers, the definition does. With few atoms both are the same. With more the rule may refuse
+#     more (docs/theory/auditing.md says how often).
+
+
+MOST_ATOMS, MOST_SMALL = 400, 40
+"""With more atoms, or more that are small and different, the rule refuses without looking."""
+FEW_ATOMS = 6
+"""With so many atoms every corner of their sums is tried."""
+MOST_SIDES = 600
+"""Where more choices of k people bound the sums of atoms, each sum is bounded by itself."""
+_SLACK = 1e-6
+"""A part of the range by which an interval must be wider than the width, for rounding in programs."""
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Within what values lie, and how closely nobody's may be known.
+
+    Where the mean of any k people lies within ``means``, nobody who knows ``low``, ``high`` and all answers can tell
+    a value to less than ``width``.
+    """
+
+    low: float
+    """No value is below."""
+    high: float
+    """No value is above."""
+    width: float
+    """No interval for one value is narrower."""
+    means: tuple[float, float]
+    """Within these lies the mean of any k people."""
+
+    def __post_init__(self) -> None:
+        if not self.low < self.means[0] <= self.means[1] < self.high:
+            raise ParameterError("low, means and high must rise: low < means[0] <= means[1] < high")
+        if not 0 < self.width < self.high - self.low:
+            raise ParameterError(f"width must lie between 0 and high - low, not {self.width:g}")
+
+    def least(self, k: int) -> int:
+        """The fewest people of an atom whose known sum leaves everybody an interval of ``width``.
+
+        >>> Span(low=0, high=100, width=30, means=(10, 90)).least(2)
+        3
+        """
+        many = k
+        while min(self._left(many, mean) for mean in self.means) < self.width:
+            many += 1
+        return many
+
+    def _left(self, many: int, mean: float) -> float:
+        """How wide the interval of one of so many people with this mean is."""
+        most = min(self.high, many * mean - (many - 1) * self.low)
+        return most - max(self.low, many * mean - (many - 1) * self.high)
+
+    def extremes_fit(self, *, largest: bool) -> bool:
+        """Whether a maximum that is no less than a mean of k, or such a minimum, leaves the width."""
+        room = self.means[0] - self.low if largest else self.high - self.means[1]
+        return room >= self.width
+
+    def sums(self, sizes: Counts, k: int) -> tuple[Reals, Reals]:
+        """Between what the sum of so many people lies: fewer than k are bounded with the help of others.
+
+        >>> [side.tolist() for side in Span(low=0, high=100, width=30, means=(40, 60)).sums(np.array([1, 2, 5]), 2)]
+        [[0.0, 80.0, 200.0], [100.0, 120.0, 300.0]]
+        """
+        others = np.maximum(k - sizes, 0)
+        many = np.maximum(sizes, k)
+        least = np.maximum(sizes * self.low, many * self.means[0] - others * self.high)
+        most = np.minimum(sizes * self.high, many * self.means[1] - others * self.low)
+        return least.astype(np.float64), most.astype(np.float64)
+
+
+def wide(span: Span, k: int, lines: Mask, sizes: Counts) -> bool:
+    """Whether sums over atoms, one line each, leave everybody an interval of the width, whatever the answers are."""
+    some = np.flatnonzero((sizes > 0) & lines.any(axis=0))
+    lines, sizes = lines[:, some], sizes[some]
+    small = np.flatnonzero(sizes < span.least(k))
+    if not len(small):
+        return True
+    _, first = np.unique(np.vstack([lines[:, small], sizes[small]]), axis=1, return_index=True)
+    if len(sizes) > MOST_ATOMS or len(first) > MOST_SMALL:
+        return False
+    return all(_leaves(span, k, lines, sizes, int(atom)) for atom in small[first])
+
+
+def _leaves(span: Span, k: int, lines: Mask, sizes: Counts, atom: int) -> bool:
+    """Whether somebody in an atom keeps the width: for all sums in one way, or for every corner of them in its own."""
+    box = span.sums(sizes, k)
+    needed = span.width + _SLACK * (span.high - span.low)
+    totals = {float(box[0][atom]), float(box[1][atom])}
+    room = sizes * span.low - box[0], sizes * span.high - box[1]  # how far every sum can move in any case
+    if all(_width(span, lines, sizes, room, atom, total) >= needed for total in totals):
+        return True
+    if len(sizes) > FEW_ATOMS:
+        return False
+    for sums in _corners(span, sizes, k):
+        moved = sizes * span.low - sums, sizes * span.high - sums
+        if _width(span, lines, sizes, moved, atom, float(sums[atom])) < needed:
+            return False
+    return True
+
+
+def _corners(span: Span, sizes: Counts, k: int) -> Reals:
+    """The corners of all that the sums of atoms can be.
+
+    Tables in which everybody of an atom has the same value have all sums that there are: exchanging people of an atom
+    changes no mean of k. So with one value for each atom, every choice of k people gives two inequalities.
+    """
+    many = len(sizes)
+    picked = [one for one in product(*(range(min(int(size), k) + 1) for size in sizes)) if sum(one) == k]
+    if many < 2 or span.means[0] == span.means[1] or 2 * len(picked) > MOST_SIDES:
+        return np.array(list(product(*zip(*span.sums(sizes, k), strict=True))))
+    lines = np.array(picked, np.float64)
+    sides = np.vstack([
+        np.column_stack([-lines, np.full(len(lines), k * span.means[0])]),
+        np.column_stack([lines, np.full(len(lines), -k * span.means[1])]),
+        np.column_stack([-np.eye(many), np.full(many, span.low)]),
+        np.column_stack([np.eye(many), np.full(many, -span.high)]),
+    ])  # fmt: skip
+    cut: Any = extra("scipy.spatial", "answering sums under a declared width").HalfspaceIntersection
+    found = cut(sides, np.full(many, sum(span.means) / 2)).intersections
+    return np.asarray(np.unique(np.round(found, 9), axis=0) * sizes, np.float64)
+
+
+def _width(span: Span, lines: Mask, sizes: Counts, room: tuple[Reals, Reals], atom: int, total: float) -> float:
+    """How wide the interval of somebody in an atom with this sum is, where other sums can move so far."""
+    solve: Any = extra("scipy.optimize", "answering sums under a declared width").linprog
+    others = int(sizes[atom]) - 1
+    bounds = list(zip(*room, strict=True))
+    bounds[atom] = (span.low, span.high)  # somebody's value; the others of the atom come last
+    bounds.append((others * span.low, others * span.high))
+    kept = np.column_stack([lines, lines[:, atom]]).astype(np.float64)
+    aim = np.zeros(len(bounds))
+    aim[atom] = 1.0
+    found = [
+        solve(sign * aim, A_eq=kept, b_eq=total * lines[:, atom], bounds=bounds, method="highs") for sign in (1, -1)
+    ]
+    if not all(one.success for one in found):
+        return 0.0
+    return float(-found[1].fun - found[0].fun)
+
+
+# The auditor: which questions about one column are answered, by the questions and the answers so far alone.
+#
+# Sums are audited by ``kernel_sums``, minima and maxima by ``extremes``. Both together are answered where the sums
+# leave the values of everybody in a minimum or maximum free: no combination of sums is about these people alone. Then
+# neither tells anything about the other, and each is decided as if the other were not there; else the question is
+# refused.
+
 
 Reason = Literal["", "few", "told", "undecided", "mixed", "width"]
 REASONS: dict[Reason, str] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.workflow.catalog.parts import AlgorithmPart, AttackPart, MetricPart, ModelPart, Parts
+from sfumato.pipeline.catalog.parts import AlgorithmPart, AttackPart, MetricPart, ModelPart, Parts
 from sfumato_sample import sample_builders as build
 from sfumato_sample.sample_attacks import OneColumn, OneItem
 from sfumato_sample.sample_formats import PIPES

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.attacks.frame.subject import Subject
-from sfumato.attacks.frame.trials import Finding, Limit, Rate
-from sfumato.attacks.identity.sparse_sets import SparseSets
-from sfumato.ground.arguments import at_least
-from sfumato.ground.chance import Chance
+from sfumato.attacks.finding import Finding, Limit, Rate
+from sfumato.attacks.sparse_sets import SparseSets
+from sfumato.attacks.subject import Subject
+from sfumato.core.arguments import at_least
+from sfumato.core.randomness import Chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

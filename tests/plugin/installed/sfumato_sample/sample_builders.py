@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.attacks.frame.promises import Promise
-from sfumato.ground.errors import PlanError
-from sfumato.workflow.catalog.parts import Context
+from sfumato.attacks.guarantees import Promise
+from sfumato.core.errors import PlanError
+from sfumato.pipeline.catalog.parts import Context
 from sfumato_sample.sample_items import ItemSupport
 from sfumato_sample.sample_models import Crowd, PSensitive
 

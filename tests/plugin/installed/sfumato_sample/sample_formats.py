@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sfumato.data.csv_files import parse_csv, render_csv
-from sfumato.data.formats import Format
+from sfumato.tables.csv_files import parse_csv, render_csv
+from sfumato.tables.files import Format
 
 PIPES = Format(
     name="pipes",

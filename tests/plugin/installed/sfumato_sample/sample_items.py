@@ -7,14 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.ground.arguments import at_least
-from sfumato.ground.work import Work
-from sfumato.group.itemsets import Itemsets, known_sets, violating
-from sfumato.group.transactions import Transactions
-from sfumato.models.item_model import extremes, numbered
-from sfumato.models.verdict import Verdict
-from sfumato.publish.items.cover import Cover
-from sfumato.publish.items.item_problem import ItemOutcome, ItemProblem, ItemStep, shown_records
+from sfumato.algorithms.items.problem import Cover, ItemOutcome, ItemProblem, ItemStep, shown_records
+from sfumato.core.arguments import at_least
+from sfumato.core.run_context import Work
+from sfumato.counts.itemsets import Itemsets, known_sets, violating
+from sfumato.counts.transactions import Transactions
+from sfumato.models.item_models import extremes, numbered
+from sfumato.models.model import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

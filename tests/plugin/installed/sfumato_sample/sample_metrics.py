@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.utility.view import Direction, Loss, View
+from sfumato.metrics.metric import Direction, Loss, View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

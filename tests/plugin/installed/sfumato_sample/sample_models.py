@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.ground.arguments import at_least, text
-from sfumato.group.classes import Classes
+from sfumato.core.arguments import at_least, text
+from sfumato.counts.classes import Classes
+from sfumato.models.model import Verdict, one_class
 from sfumato.models.presence import KMap
-from sfumato.models.verdict import Verdict, one_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

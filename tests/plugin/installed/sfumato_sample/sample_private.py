@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.budget.events import Pure, exactly
-from sfumato.ground.arguments import at_least
-from sfumato.ground.work import Work
-from sfumato.group.cut_counts import by_value
-from sfumato.group.needs import refuse_lacking
-from sfumato.noise import noisy_counts
-from sfumato.publish.noisy_table import NoisyTable, PrivateTable
+from sfumato.algorithms.private_table import NoisyTable, PrivateTable
+from sfumato.core.arguments import at_least
+from sfumato.core.run_context import Work
+from sfumato.counts.sources import by_value, refuse_lacking
+from sfumato.dp.events import Pure, exactly
+from sfumato.dp.noise import noisy_counts
 
 
 def counted(table: PrivateTable) -> NDArray[np.int64]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.ground.arguments import at_least
-from sfumato.ground.errors import Infeasible
-from sfumato.ground.work import Work
-from sfumato.publish.lattice.checker import Checker
-from sfumato.publish.lattice.reach import refuse_unreachable, why_nothing_fits
-from sfumato.publish.lattice.result import outcome_of
-from sfumato.publish.problem import Outcome, Problem
+from sfumato.algorithms.feasibility import refuse_unreachable, why_nothing_fits
+from sfumato.algorithms.lattice.nodes import Checker, outcome_of
+from sfumato.algorithms.problem import Outcome, Problem
+from sfumato.core.arguments import at_least
+from sfumato.core.errors import Infeasible
+from sfumato.core.run_context import Work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

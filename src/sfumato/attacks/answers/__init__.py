@@ -1,1 +1,0 @@
-"""Attacks on answers, noise, pseudonyms and perturbed columns."""

@@ -1,1 +1,0 @@
-"""Learning somebody's sensitive value from the rows that fit."""

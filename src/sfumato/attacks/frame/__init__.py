@@ -1,1 +1,0 @@
-"""The frame of every attack: trials, what is attacked, what labels cover, what claims promise."""

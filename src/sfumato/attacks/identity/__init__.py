@@ -1,1 +1,0 @@
-"""Finding somebody's row: linkage, registers with errors, singling out, risk figures."""

@@ -1,1 +1,0 @@
-"""Learning whether somebody is in the table at all."""

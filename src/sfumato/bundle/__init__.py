@@ -1,1 +1,0 @@
-"""What is published: recoded rows, the bundle on disk, and the manifest that states its claims."""

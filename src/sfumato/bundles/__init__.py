@@ -1,0 +1,1 @@
+"""Artifacts on disk, their manifest, signatures, and verification from the written bytes."""

@@ -1,0 +1,1 @@
+"""What verification checks, artifact by artifact and section by section."""

@@ -1,0 +1,1 @@
+"""The manifest of a bundle: its form, its sections per kind, its seal."""

@@ -1,1 +1,0 @@
-"""Rules, naive Bayes, trees and clusters of several parties, learnt from counts that they add up."""

@@ -1,1 +1,0 @@
-"""Differentially private releases of three and more parties: counts that are only ever opened with noise."""

@@ -1,1 +1,0 @@
-"""The building blocks: one protocol in each file, with its claim, its source and its leakage."""

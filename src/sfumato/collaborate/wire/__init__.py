@@ -1,1 +1,0 @@
-"""Keys, cards, sessions, frames and sockets: what carries a talk between machines."""

@@ -1,0 +1,1 @@
+"""What every package uses: errors, exact fractions, randomness, progress and limits, files, compiled kernels."""

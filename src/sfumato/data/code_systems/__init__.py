@@ -1,1 +1,0 @@
-"""Systems of codes for diagnoses, procedures and medicines: the chapters of each, as ranges of its first characters."""

@@ -1,1 +1,0 @@
-"""What the columns mean: roles, domains, hierarchies and how hierarchies are built."""

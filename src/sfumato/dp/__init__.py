@@ -1,0 +1,1 @@
+"""Differential privacy: mechanisms (the only import of OpenDP), accounting and the ledger."""

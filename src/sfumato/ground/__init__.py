@@ -1,1 +1,0 @@
-"""What every room stands on: errors, argument checks, exact shares, chance, progress."""

@@ -1,1 +1,0 @@
-"""Inference channels: groups of few people whose number follows from published counts, and publications without any."""

@@ -1,0 +1,1 @@
+"""Inference channels: small groups whose size follows from published counts."""

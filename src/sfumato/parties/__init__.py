@@ -1,0 +1,1 @@
+"""Several organisations compute one result without showing each other their data."""

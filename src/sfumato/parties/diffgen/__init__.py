@@ -1,0 +1,1 @@
+"""DiffGen by several parties: one noisy release of all records."""

@@ -1,0 +1,1 @@
+"""Rules, naive Bayes, trees and clusters learned from counts of several parties."""

@@ -1,0 +1,1 @@
+"""Keys, session files, frames and connections that carry a conversation between machines."""

@@ -1,0 +1,1 @@
+"""From a plan to a verified release, and everything else that a plan starts."""

@@ -1,0 +1,1 @@
+"""The catalog of models, metrics, algorithms, attacks and formats that a plan can name."""

@@ -1,0 +1,1 @@
+"""Releases that several parties make together."""

@@ -1,0 +1,418 @@
+"""Answers randomized at the source as a method: files, manifest, reports and attacks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.finding import Finding
+from sfumato.attacks.randomized_answers import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers, Reals
+from sfumato.attacks.spectral_filter import NoiseFilter
+from sfumato.bundles.checks.collected import MEASURED, Amount, collected_checks
+from sfumato.bundles.provenance import Check, Remark
+from sfumato.bundles.verify import DATA, tables_of
+from sfumato.collection.channels import bit_rows
+from sfumato.collection.estimates import Estimate, Estimates, Reconstruction
+from sfumato.collection.joint_distribution import noise_variance
+from sfumato.collection.mechanisms import NoisyNumber, UnaryBits
+from sfumato.collection.specification import Question, Specification
+from sfumato.core.errors import BundleError, PlanError
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.pipeline.apply import no_rule
+from sfumato.pipeline.attack import chosen_attacks
+from sfumato.pipeline.methods import collected_stages
+from sfumato.pipeline.methods.collected_stages import CollectedRelease, algorithm_of
+from sfumato.pipeline.methods.method import Audit, Kind, Summary, over, warned
+from sfumato.pipeline.plan.evaluation import AttackPlan
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import as_written, stated, versions
+from sfumato.reports.collected import CollectedFacts, EstimateShown, PromiseShown, render
+from sfumato.reports.language import said
+from sfumato.tables.table import Table, as_text
+
+# From a release of collected answers to its files, manifest, reports and summary.
+
+
+_FIGURES = ("shown", "estimate", "low", "high")
+"""Of a pair of questions, in the order of the page."""
+
+
+def refuse_subject(folder: Path, *_: object, **__: object) -> NoReturn:
+    """Refuse to attack a bundle with an original: collectors have none."""
+    raise BundleError(f"{folder}: collected answers are attacked from their bytes alone; there is no original")
+
+
+def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
+    """Refuse new records: answers are randomized where they are given."""
+    raise no_rule(str(manifest["recoding"]["algorithm"]))
+
+
+def refuse_frontier(plan: Plan) -> NoReturn:
+    """Refuse a frontier: the coins were chosen before anybody answered."""
+    raise PlanError("collection: a frontier compares ways to change a table; `sfumato collect privacy` compares coins")
+
+
+def files(made: CollectedRelease) -> dict[str, pl.DataFrame]:
+    """The shown answers, and what stands beside them."""
+    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+
+
+def manifest(made: CollectedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is stated: everything is computed from the rows and the specification."""
+    ((data, digest),) = files.items()
+    return {
+        "data": {"file": data, "sha256": digest, **made.published.to_json()},
+        "claims": [{"model": one.model, "parameters": dict(one.parameters)} for one in made.claims],
+        "specification": made.specification,
+        "reconstruction": made.estimates.to_json(),
+        "recoding": {
+            "algorithm": made.algorithm,
+            "why": made.why,
+            **({"left_out": made.prepared.dropped} if made.prepared.dropped else {}),
+        },
+        **made.audit.stated(),
+        "versions": versions("numpy", "polars"),
+    }
+
+
+def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
+    """The report as one HTML page: a function of the manifest alone, whose figures the rows give."""
+    findings = tuple(map(Finding.from_json, manifest["attacks"]))
+    return render(_facts(manifest, findings, dict(manifest["attacks_not_made"])), work)
+
+
+def inside_page(made: CollectedRelease, work: Work) -> str:
+    """The collector's own report: what was left out, and of a study the true shares and what attackers told rightly."""
+    names = [f"{stem}.{made.plan.output_format}" for stem in ("data",)]
+    body = stated(made, dict.fromkeys(names, ""))
+    true = {} if made.prepared.truth is None else {one.name: _true_shares(made, one) for one in _questions(made)}
+    facts = _facts(body, made.audit.findings, dict(made.audit.skipped), inside=True, true=true)
+    return render(facts, work)
+
+
+def _questions(made: CollectedRelease) -> tuple[Question, ...]:
+    return made.prepared.spec.questions
+
+
+def _true_shares(made: CollectedRelease, question: Question) -> tuple[float, ...]:
+    """Of a study: the share of people in every cell."""
+    cells = next(one for one in made.estimates.questions if one.name == question.name).labels
+    codes = np.asarray((made.prepared.truth or {})[question.name])
+    if isinstance(question, UnaryBits):
+        return tuple(codes.astype(np.float64).mean(axis=0).tolist())
+    steps = question.steps + 1 if isinstance(question, NoisyNumber) else len(cells)
+    first = np.floor_divide(np.arange(len(cells)) * steps, len(cells))
+    place = np.searchsorted(first, codes, side="right") - 1
+    return tuple((np.bincount(place, minlength=len(cells)) / len(codes)).tolist())
+
+
+def _facts(
+    manifest: Mapping[str, Any],
+    findings: tuple[Finding, ...],
+    skipped: Mapping[str, str],
+    *,
+    inside: bool = False,
+    true: Mapping[str, tuple[float, ...]] | None = None,
+) -> CollectedFacts:
+    spec, made = manifest["specification"], manifest["reconstruction"]
+    names = [one["name"] for one in spec["questions"]]
+    whole = spec["promises"]["everything"]
+    return CollectedFacts(
+        made=str(manifest["made"]),
+        version=str(manifest["sfumato"]),
+        rows=int(manifest["data"]["rows"]),
+        left_out=int(manifest["recoding"].get("left_out", 0)),
+        marks=tuple(manifest["marks"]),
+        repeats=str(spec["repeats"]),
+        most=int(spec.get("most", 1)),
+        everything=None if whole is None else (whole, float(Amount.read(whole))),
+        promises=tuple(_promise(one, manifest["claims"]) for one in spec["questions"]),
+        beside=tuple(one["name"] for one in manifest["data"]["columns"] if one["name"] not in names),
+        estimates=tuple(_estimate(one, spec, (true or {}).get(one["question"])) for one in made["questions"]),
+        pairs=tuple(
+            (*one["questions"], one["measure"] == "correlation", tuple(one[key] for key in _FIGURES))
+            for one in made["pairs"]
+        ),
+        errors=_errors(names, findings),
+        confidence=float(manifest["plan"]["algorithm"].get("confidence", 0.95)),
+        findings=findings,
+        skipped=skipped,
+        inside=inside,
+        study=bool(true),
+    )
+
+
+def _errors(names: list[str], findings: tuple[Finding, ...]) -> tuple[tuple[str, float, float, float], ...]:
+    """How near the best filter comes to every number, beside the noise itself and the mean."""
+    told = next((one.figures for one in findings if one.attack == NoiseFilter.name), {})
+    keys = ("noise", "spread", "error")
+    found = [(name, *(told[f"{key} of {name}"] for key in keys)) for name in names if f"noise of {name}" in told]
+    return tuple(found)  # type: ignore[arg-type]
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What randomizing at the source promises, and what it does not."""
+    return [
+        (
+            said(
+                "No answer tells for sure what the person would have said; the promise of each question stands below."
+            ),
+            said("Answers of one person to many questions add up."),
+        )
+    ]
+
+
+def _promise(question: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> PromiseShown:
+    told = next(one["parameters"] for one in claims if one["parameters"]["question"] == question["name"])
+    span = float(question["high"]) - float(question["low"]) if "high" in question else None
+    return PromiseShown(
+        name=str(question["name"]),
+        kind=str(question["kind"]),
+        epsilon=told.get("epsilon"),
+        about=float(Amount.read(told["epsilon"])) if "epsilon" in told else None,
+        width=told.get("width"),
+        of_range=None if span is None or "width" not in told else told["width"] / span,
+    )
+
+
+def _estimate(one: Mapping[str, Any], spec: Mapping[str, Any], true: tuple[float, ...] | None) -> EstimateShown:
+    kind = next(each["kind"] for each in spec["questions"] if each["name"] == one["question"])
+    return EstimateShown(
+        name=str(one["question"]),
+        kind=str(kind),
+        cells=tuple(zip(one["cells"], one["shown"], one["share"], one["low"], one["high"], strict=True)),
+        outside=(float(one["outside"][0]), float(one["outside"][1])),
+        true=true,
+    )
+
+
+def summary(made: CollectedRelease) -> Summary:
+    """What every question promises, and how often the best guess is right."""
+    found = [one for one in made.audit.findings if one.rate.carried_out]
+    risks = tuple(
+        f"{one.attack}: {one.rate.value:.1%} right, {one.naive.value:.1%} without the person's own answer."
+        for one in found
+    )
+    return Summary(
+        lines=(f"Collected: {made.rows.height:,} answers to {len(_questions(made))} questions.",),
+        heads=("question", "promise"),
+        cells=tuple((str(one.parameters["question"]), _said(one.parameters)) for one in made.claims),
+        after=(*risks, *warned(made.marks)),
+        changes=(("rows", made.rows.height + made.prepared.dropped, made.rows.height),),
+    )
+
+
+def _said(told: Mapping[str, Any]) -> str:
+    if "epsilon" not in told:
+        return f"an interval of {told['width']:.6g} holds the answer with probability {told['confidence']:g}"
+    of = f", of {told['of']}" if "of" in told else ""
+    return f"local epsilon {told['epsilon']} (about {float(Amount.read(told['epsilon'])):.4g}){of}"
+
+
+def figures(made: CollectedRelease) -> dict[str, Any]:
+    """What was made, for programs."""
+    return {
+        "rows": made.rows.height,
+        "left_out": made.prepared.dropped,
+        "algorithm": made.algorithm,
+        "claims": [{"model": one.model, "parameters": dict(one.parameters)} for one in made.claims],
+        "reconstruction": made.estimates.to_json(),
+        "attacks": made.audit.to_json(),
+    }
+
+
+# The audit of collected answers: what filters and guesses tell about a person's true answer.
+#
+# An attacker has the rows and the specification, and so has everybody: what they reach on average is computed from the
+# bundle alone, without any true answer. Of a study the guesses are counted on true answers too, for the steward only.
+
+
+Answers = Mapping[str, Sequence[str]]
+Truth = Mapping[str, Sequence[Any]]
+
+
+def attack(made: CollectedRelease, work: Work) -> Audit:
+    """Filter and guess; more than the plan allows is refused."""
+    asked, ready = made.plan.attack, made.prepared
+    if not asked.run:
+        return Audit()
+    shown = {name: ready.shown[name].to_list() for name in ready.shown.columns}
+    subject = answers_found(ready.spec, algorithm_of(made.plan), made.estimates, shown, ready.truth)
+    found = audited(subject, asked, work, Chance(seed=made.plan.algorithm.seed))
+    found.refuse(asked.max_risk, asked.accept)
+    return found
+
+
+def attack_bundle(folder: Path, manifest: Mapping[str, Any], asked: AttackPlan, work: Work) -> Audit:
+    """The same for a bundle, from its bytes."""
+    frame = tables_of(folder, manifest)[DATA].frame
+    spec, options = stated_collection(manifest)
+    shown = {one.name: as_text(frame[one.name]).to_list() for one in spec.questions}
+    return audited(answers_found(spec, options, options(spec, shown), shown), asked, work, Chance())
+
+
+def made_again(manifest: Mapping[str, Any], shown: Answers) -> dict[str, Any]:
+    """Estimates and attacks from shown answers and what a manifest states about them."""
+    spec, options = stated_collection(manifest)
+    found = options(spec, shown)
+    asked = manifest["plan"]["attack"]
+    audit = Audit()
+    if asked["run"]:
+        plan = AttackPlan(attacks=tuple(asked["attacks"]))
+        audit = audited(answers_found(spec, options, found, shown), plan, Work(), Chance(), hurried=False)
+    return {"reconstruction": found.to_json(), "attacks": audit.to_json()}
+
+
+def stated_collection(manifest: Mapping[str, Any]) -> tuple[Specification, Reconstruction]:
+    """The specification of a manifest, and how its distributions are estimated."""
+    spec = Specification.parse(json.dumps(manifest["specification"]), where="the manifest's specification")
+    options = manifest["plan"]["algorithm"]
+    return spec, Reconstruction(**{key: options[key] for key in ("cells", "confidence") if key in options})
+
+
+def audited(
+    subject: RandomizedAnswers, asked: AttackPlan, work: Work, chance: Chance, *, hurried: bool = True
+) -> Audit:
+    """Make the attacks that are asked for, question by question; those without time are told as not made."""
+    inner = work.within(asked.seconds)
+    findings, skipped = list[Finding](), dict[str, str]()
+    chosen = chosen_attacks(asked.attacks, "collected")
+    for place, (name, part) in enumerate(chosen.items()):
+        work.advance("attack", place, len(chosen))
+        for title, one in _forms(name, part.make(asked.trials), subject):
+            why = (over(inner, asked.seconds) if hurried else "") or one.fits(subject)
+            if why:
+                skipped[title] = why
+                continue
+            findings.append(replace(one.run(subject, chance, None), attack=title))
+            counted = one.measured(subject, chance, None) if hasattr(one, "measured") else None
+            if counted is not None:
+                findings.append(replace(counted, attack=f"{title}{MEASURED}"))
+    work.advance("attack", 1, 1)
+    return Audit(findings=tuple(findings), skipped=skipped)
+
+
+def _forms(name: str, attack: Any, subject: RandomizedAnswers) -> list[tuple[str, Any]]:
+    """The attack for every question with declared answers, where it asks for one and there are several."""
+    if not hasattr(attack, "question") or len(subject.questions) < 2:
+        return [(name, attack)]
+    return [(f"{name} of {one.name}", replace(attack, question=one.name)) for one in subject.questions]
+
+
+def answers_found(
+    spec: Specification, options: Reconstruction, found: Estimates, shown: Answers, truth: Truth | None = None
+) -> RandomizedAnswers:
+    """Answers as an attacker finds them; with the true ones in a study."""
+    numbers = [one for one in spec.questions if isinstance(one, NoisyNumber)]
+    estimates = {one.name: one for one in found.questions}
+    coined = [
+        _coined(one, options, estimates[one.name], shown[one.name], None if truth is None else truth[one.name])
+        for one in spec.questions
+        if not isinstance(one, NoisyNumber)
+    ]
+    rows = len(shown[spec.questions[0].name])
+    return RandomizedAnswers(
+        rows=rows, numbers=_noisy(numbers, estimates, shown, truth) if numbers else None, questions=tuple(coined)
+    )
+
+
+def _noisy(
+    questions: Sequence[NoisyNumber], found: Mapping[str, Estimate], shown: Answers, truth: Truth | None
+) -> NoisyColumns:
+    def true(one: NoisyNumber, codes: Sequence[int]) -> Reals:
+        return float(one.low) + float(one.step) * np.asarray(codes, np.float64)
+
+    return NoisyColumns(
+        names=tuple(one.name for one in questions),
+        shown=np.array([[float(text) for text in shown[one.name]] for one in questions]).T,
+        deviation=np.sqrt([noise_variance(one) for one in questions]),
+        spread=np.array([found[one.name].deviation for one in questions]),
+        span=np.array([float(one.high - one.low) for one in questions]),
+        true=None if truth is None else np.array([true(one, truth[one.name]) for one in questions]).T,
+    )
+
+
+def _coined(
+    question: Question, options: Reconstruction, found: Estimate, shown: Sequence[str], truth: Sequence[Any] | None
+) -> CoinedQuestion:
+    if question.epsilon is None:  # pragma: no cover  every coin has one
+        raise ValueError(question.name)
+    coins = _bits(question, found, shown, truth) if _is_set(question) else _one(question, options, found, shown, truth)
+    return CoinedQuestion(
+        name=question.name, coins=coins, epsilon=float(question.epsilon), promise=str(question.epsilon)
+    )
+
+
+def _is_set(question: Question) -> bool:
+    return isinstance(question, UnaryBits) and question.kind == "items"
+
+
+def _one(
+    question: Question, options: Reconstruction, found: Estimate, shown: Sequence[str], truth: Sequence[Any] | None
+) -> tuple[Coin, ...]:
+    seen = options.seen(question, shown)
+    places = None
+    if truth is not None:
+        codes = [code.index(True) for code in truth] if isinstance(question, UnaryBits) else truth
+        places = np.asarray(codes, np.int64)
+    return (Coin(chances=seen.channel.matrix, shares=found.shares, codes=seen.codes, true=places),)
+
+
+def _bits(question: Any, found: Estimate, shown: Sequence[str], truth: Sequence[Any] | None) -> tuple[Coin, ...]:
+    """A coin for every item: outcomes are a shown one and a shown zero, answers are in and out."""
+    keep, flip = map(float, question.shown)
+    chances = np.array([[keep, flip], [1 - keep, 1 - flip]])
+    bits = bit_rows(question, shown)
+    true = None if truth is None else np.array(truth, np.bool_)
+    return tuple(
+        Coin(
+            chances=chances,
+            shares=np.array([share, 1 - share]),
+            codes=(~bits[:, place]).astype(np.int64),
+            true=None if true is None else (~true[:, place]).astype(np.int64),
+        )
+        for place, share in enumerate(found.shares)
+    )
+
+
+# Answers that were randomized at the source as a kind of release: what their coins give is claimed.
+
+
+def _checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
+    return collected_checks(folder, manifest, tables, made_again)
+
+
+KIND = Kind(
+    name="collected",
+    check=collected_stages.check,
+    begin=collected_stages.begin,
+    read=collected_stages.read,
+    prepare=collected_stages.prepare,
+    search=collected_stages.search,
+    recode=collected_stages.recode,
+    judge=collected_stages.judge,
+    attack=attack,
+    files=files,
+    manifest=manifest,
+    checks=_checks,
+    subject=refuse_subject,
+    alone=attack_bundle,
+    apply=refuse_records,
+    public_page=public_page,
+    done=lambda manifest: said(
+        "Every answer was randomized before anybody collected it. The release holds these answers, and what was "
+        "reconstructed from them."
+    ),
+    promises=promises,
+    inside_page=inside_page,
+    summary=summary,
+    figures=figures,
+    comparison=refuse_frontier,
+)

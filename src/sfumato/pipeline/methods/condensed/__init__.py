@@ -1,0 +1,1 @@
+"""Records drawn from the moments of groups of at least k."""

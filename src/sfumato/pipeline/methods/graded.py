@@ -1,0 +1,409 @@
+"""Graded pseudonyms as a method: codes and aliases that sites agreed on; no model is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+
+from sfumato.algorithms.graded_pseudonyms import GradedPseudonyms
+from sfumato.attacks.finding import Finding
+from sfumato.attacks.pseudonyms import KnownPlaintext, PseudonymizedColumn
+from sfumato.bundles.checks.table import PSEUDONYMIZED, graded_checks, kept_exactly
+from sfumato.bundles.columns import Published, PublishedColumn
+from sfumato.bundles.provenance import Check
+from sfumato.bundles.recoding import one_marker
+from sfumato.bundles.verify import tables_of
+from sfumato.core.errors import BundleError, ClaimRefuted, PlanError, unknown_column
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.core.short_repr import Brief
+from sfumato.counts.near_unique import NearUnique, asked_size, near_unique_columns
+from sfumato.pipeline.attack import chosen_attacks, refuse_attacks
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.catalog.parts import configured
+from sfumato.pipeline.inputs import load_table, marked
+from sfumato.pipeline.methods import GRADED
+from sfumato.pipeline.methods.method import Asked, Audit, Kind, Searched, Summary, over, warned
+from sfumato.pipeline.plan.columns import refuse_guarded
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import Release, as_written, versions
+from sfumato.reports.language import said
+from sfumato.reports.unclaimed_rows import GradedFacts, render_graded
+from sfumato.tables.graded_secret import AliasTable, GradedColumn, GradedNumbers, GradedSecret
+from sfumato.tables.schema import Role
+from sfumato.tables.table import Table, as_text, plain_cells
+
+# The stages of a pseudonymized release: check, begin, prepare, search, recode, judge.
+
+
+PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class GradedPrepared(Brief):
+    """A table and the secret that it is transformed with."""
+
+    table: Table
+    """The rows."""
+    roles: Mapping[str, Role]
+    """The role of every column."""
+    secret: GradedSecret
+    """Key and terms."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GradedRelease(Release):
+    """Rows with codes and aliases; nothing is claimed about them."""
+
+    prepared: GradedPrepared
+    """The original."""
+    shown: Mapping[str, pl.Series]
+    """The transformed columns, in the order of the original."""
+    published: Published
+    """What a verifier must know to read the rows."""
+
+    @cached_property
+    def near_unique(self) -> tuple[NearUnique, ...]:
+        """The released columns that nearly single people out."""
+        return near_unique_columns(self.rows, self.published.schema.roles, self.published.missing, asked_size(()))
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release: first of all, that it is pseudonymized and not anonymous."""
+        return [PSEUDONYMIZED, *super().marks, *(one.told for one in self.near_unique)]
+
+
+def algorithm_of(plan: Plan) -> GradedPseudonyms:
+    """The algorithm with the plan's options."""
+    made: GradedPseudonyms = configured(catalog().algorithms[GRADED], plan.algorithm.options, beside=("name", "seed"))
+    return made
+
+
+def check(plan: Plan) -> None:
+    """Refuse what pseudonyms cannot do, models first of all."""
+    algorithm_of(plan)
+    if plan.privacy:
+        raise PlanError(
+            f"privacy.{next(iter(plan.privacy))}: graded grouping meets no privacy model; leave [privacy] out, or use "
+            "another algorithm"
+        )
+    refuse_guarded(plan.columns, "a pseudonymized release")
+    algorithm = plan.algorithm
+    if algorithm.max_suppressed or algorithm.suppressed != "remove" or algorithm.exempt_suppressed:
+        raise PlanError("algorithm.max_suppressed: graded grouping leaves no row out; remove the key")
+    if plan.input.unit is not None or plan.input.population is not None:
+        raise PlanError("input: graded grouping knows neither a unit nor a population; remove the key")
+    if plan.input.on_missing == "drop":
+        raise PlanError("input.on_missing: graded grouping leaves no row out; a missing value stays missing")
+    if plan.itemized:
+        raise PlanError(f"columns.{plan.itemized[0]}.type: paths and sets have no codes; use text, or drop the column")
+    if plan.attack.control is not None or plan.attack.earlier:
+        raise PlanError("attack: the attacks on pseudonyms have no control run and no earlier bundles; remove the key")
+    refuse_attacks(plan.attack.attacks, GRADED)
+    refuse_attacks(plan.attack.accept, GRADED, key="accept")
+
+
+def begin(asked: Asked) -> Asked:
+    """Read the secret, and refuse a plan that leaves out an agreed column, before the table is read."""
+    plan = asked.plan
+    for name in secret_of(plan).terms:
+        if name not in plan.columns or plan.columns[name].role not in PUBLISHED:
+            raise PlanError(f"columns.{name}: the sites agreed on this column, so give it a role that is published")
+    return asked
+
+
+def secret_of(plan: Plan) -> GradedSecret:
+    """The secret that the plan names."""
+    return GradedSecret.load(plan.folder / algorithm_of(plan).secret)
+
+
+def read(asked: Asked) -> Table:
+    """The table."""
+    return marked(load_table(asked.plan, asked.like, asked.plan.input.path), asked.plan)
+
+
+def prepare(asked: Asked, table: Table) -> GradedPrepared:
+    """The role of every column."""
+    plan = asked.plan
+    for name in plan.columns:
+        if name not in table.names:
+            raise unknown_column(name, table.names, where=f"columns.{name}")
+    roles = {name: plan.columns[name].role if name in plan.columns else Role.DROP for name in table.names}
+    return GradedPrepared(table=table, roles=roles, secret=secret_of(plan))
+
+
+def search(asked: Asked, prepared: GradedPrepared, work: Work) -> Searched:
+    """Codes and aliases for every agreed column."""
+    outcome = algorithm_of(asked.plan).columns(prepared.table, prepared.secret)
+    return Searched(prepared=prepared, outcome=outcome, algorithm=GRADED, why="Named in the plan.")
+
+
+def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+    """The released rows in random order."""
+    shown = pl.DataFrame(_columns(found.prepared, found.outcome, asked.keys))
+    return shown[Chance(seed=asked.plan.algorithm.seed).generator().permutation(shown.height)]
+
+
+def _columns(prepared: GradedPrepared, made: Mapping[str, pl.Series], keys: Mapping[str, Any]) -> Iterable[pl.Series]:
+    table = prepared.table
+    for name, role in prepared.roles.items():
+        if name in made:
+            yield made[name]
+        elif role in PUBLISHED:
+            cells = plain_cells(table.frame[name])
+            yield cells if role is Role.KEEP else one_marker(cells, table.missing)
+        elif role is Role.IDENTIFIER and name in keys:
+            yield keys[name].replace(table.frame[name])
+
+
+def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> GradedRelease:
+    """Claim nothing; but a value that does not come back as it was is refused."""
+    prepared = found.prepared
+    _refuse_lost(prepared, found.outcome)
+    return GradedRelease(
+        kind=kind,
+        plan=asked.plan,
+        prepared=prepared,
+        shown=found.outcome,
+        rows=rows,
+        published=_published(asked.plan, prepared, rows),
+        claims=(),
+        utility={},
+        algorithm=found.algorithm,
+        why=found.why,
+        like=asked.like,
+    )
+
+
+def _refuse_lost(prepared: GradedPrepared, shown: Mapping[str, pl.Series]) -> None:
+    """Every distinct value is read back and compared with what it was."""
+    for name, column in prepared.secret.columns.items():
+        pairs = pl.DataFrame({"was": as_text(prepared.table.frame[name]), "is": shown[name]}).drop_nulls().unique()
+        for was, now in pairs.iter_rows():
+            back = column.behind(now)
+            same = column.shown(back) == now and (back == was or isinstance(column, GradedNumbers))
+            if not same:
+                raise ClaimRefuted(f"column {name!r}: a value does not come back as it was; nothing was written")
+
+
+def _published(plan: Plan, prepared: GradedPrepared, rows: pl.DataFrame) -> Published:
+    table = prepared.table
+    missing = table.missing or (("",) if any(rows[name].null_count() for name in prepared.secret.terms) else ())
+
+    def kind(name: str) -> Any:
+        if name in prepared.secret.terms:
+            return "real" if isinstance(prepared.secret.columns[name], GradedNumbers) else "text"
+        if prepared.roles[name] not in (Role.SENSITIVE, Role.TARGET):
+            return "text"
+        return plan.columns[name].type or Table(frame=rows.select(name), missing=missing).column(name).kind
+
+    return Published(
+        columns=tuple(PublishedColumn(name=name, role=prepared.roles[name], kind=kind(name)) for name in rows.columns),
+        rows=rows.height,
+        missing=missing,
+    )
+
+
+def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
+    """What the steward finds beside the original and the secret: the same rows, in any order."""
+    asked = begin(Asked(plan=plan, keys={}, like=original))
+    prepared = prepare(asked, read(asked))
+    made = pl.DataFrame(_columns(prepared, algorithm_of(plan).columns(prepared.table, prepared.secret), {}))
+    told = manifest["recoding"]["agreement"]
+    yield Check(what="agreement", holds=told == prepared.secret.agreement, detail="that of the secret")
+    table = tables_of(folder, manifest)["data"].frame
+    mark = next(iter(manifest["data"]["missing"]), "")
+    before, after = (frame.select(pl.col(made.columns).cast(pl.String).fill_null(mark)) for frame in (made, table))
+    yield from kept_exactly(before, after, [])
+
+
+# From a pseudonymized release to its attacks, files, manifest, report and summary.
+
+
+def attack(made: GradedRelease, work: Work) -> Audit:
+    """Known pairs on numbers, frequencies on categories; more than the plan allows is refused."""
+    asked = made.plan.attack
+    if not asked.run:
+        return Audit()
+    inner, chance = work.within(asked.seconds), Chance(seed=made.plan.algorithm.seed)
+    findings, skipped = list[Finding](), dict[str, str]()
+    chosen, columns = chosen_attacks(asked.attacks, GRADED), _found(made)
+    for place, (name, part) in enumerate(chosen.items()):
+        work.advance("attack", place, len(chosen))
+        one, told = part.make(asked.trials), len(findings) + len(skipped)
+        for column in columns:
+            if column.codes is not isinstance(one, KnownPlaintext):
+                continue
+            if why := over(inner, asked.seconds) or one.fits(column):
+                skipped[f"{name} of {column.name}"] = why
+            else:
+                findings.append(replace(one.run(column, chance), attack=f"{name} of {column.name}"))
+        if told == len(findings) + len(skipped):
+            skipped[name] = "no column has codes" if isinstance(one, KnownPlaintext) else "no column has aliases"
+    work.advance("attack", 1, 1)
+    found = Audit(findings=tuple(findings), skipped=skipped)
+    found.refuse(asked.max_risk, asked.accept)
+    return found
+
+
+def _found(made: GradedRelease) -> list[PseudonymizedColumn]:
+    """The transformed columns as an attacker finds them, person by person, without missing values."""
+    found = []
+    for name, column in made.prepared.secret.columns.items():
+        was = as_text(made.prepared.table.frame[name])
+        pairs = pl.DataFrame({"shown": made.shown[name], "was": was}).drop_nulls()
+        shown, true = (tuple(pairs[side].to_list()) for side in pairs.columns)
+        codes = isinstance(column, GradedNumbers)
+        found.append(PseudonymizedColumn(name=name, shown=shown, true=true, codes=codes))
+    return found
+
+
+def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
+    """Refuse to attack a bundle: afterwards nobody knows whose row is whose."""
+    raise BundleError(
+        f"{folder}: pseudonyms are attacked when they are released, where it is known whose row is whose; the "
+        "figures stand in its report"
+    )
+
+
+def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
+    """Refuse new records: they need the secret, which no manifest holds."""
+    raise BundleError(
+        "new records need the secret of the sites, which no bundle holds; use `sfumato graded apply DATA --secret FILE`"
+    )
+
+
+def refuse_frontier(plan: Plan) -> NoReturn:
+    """Refuse a frontier: it draws privacy models against loss, and here is neither."""
+    raise PlanError("algorithm.name: a frontier compares models, and graded grouping meets none and loses nothing")
+
+
+def files(made: GradedRelease) -> dict[str, pl.DataFrame]:
+    """The released rows."""
+    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+
+
+def manifest(made: GradedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is stated: nothing of ranges, values or key, but a commitment to all of them."""
+    ((data, digest),) = files.items()
+    secret = made.prepared.secret
+    return {
+        "data": {"file": data, "sha256": digest, **made.published.to_json()},
+        "claims": [],
+        "recoding": {
+            "algorithm": made.algorithm,
+            "why": made.why,
+            "agreement": secret.agreement,
+            "columns": {name: _stated(secret.columns[name]) for name in made.rows.columns if name in secret.columns},
+        },
+        **made.audit.stated(),
+        "versions": versions("numpy", "polars", "cryptography"),
+    }
+
+
+def _stated(column: GradedColumn) -> dict[str, Any]:
+    if isinstance(column, AliasTable):
+        return {"form": "aliases", "aliases": len(column.aliases)}
+    return {"form": "codes", "digits": column.grouping.digits}
+
+
+def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
+    """The report as one HTML page: a function of the manifest and the rows."""
+    rows, stated = tables["data"].frame, manifest["recoding"]
+    missing = set(manifest["data"]["missing"])
+    facts = GradedFacts(
+        made=str(manifest["made"]),
+        version=str(manifest["sfumato"]),
+        rows=rows.height,
+        agreement=str(stated["agreement"]),
+        columns=tuple(
+            (name, str(one["form"]), _counted(rows[name], str(one["form"]), missing))
+            for name, one in stated["columns"].items()
+        ),
+        beside=tuple(one["name"] for one in manifest["data"]["columns"] if one["name"] not in stated["columns"]),
+        marks=tuple(manifest["marks"]),
+        findings=tuple(map(Finding.from_json, manifest["attacks"])),
+        skipped=dict(manifest["attacks_not_made"]),
+    )
+    return render_graded(facts, work)
+
+
+def _counted(cells: pl.Series, form: str, missing: set[str]) -> tuple[tuple[str, int], ...]:
+    """Rows per alias, the most frequent first; of codes per whole part, in order."""
+    texts = as_text(cells).drop_nulls()
+    texts = texts.filter(~texts.is_in(list(missing))).alias("value")
+    if form == "aliases":
+        counts = texts.value_counts().sort("count", "value", descending=[True, False])
+    else:
+        counts = texts.str.split(".").list.first().cast(pl.Int64).value_counts().sort("value")
+    return tuple((str(value), int(many)) for value, many in counts.iter_rows())
+
+
+def summary(made: GradedRelease) -> Summary:
+    """What was transformed, how often attackers read it back, and that nothing is claimed."""
+    found = [one for one in made.audit.findings if one.rate.carried_out]
+    risks = tuple(
+        f"{one.attack}: {one.rate.value:.1%} of {one.rate.trials:,} values are read back, "
+        f"{one.naive.value:.1%} by a guesser."
+        for one in found
+    )
+    told = {"codes": "numbers have codes", "aliases": "values have aliases"}
+    columns = {name: _stated(one)["form"] for name, one in made.prepared.secret.columns.items()}
+    return Summary(
+        lines=(f"Pseudonymized, nothing is claimed: {made.rows.height:,} rows.",),
+        heads=("column", "what was done"),
+        cells=tuple((name, told[form]) for name, form in columns.items()),
+        after=(
+            *risks,
+            *warned(made.marks),
+            f"The agreement is {made.prepared.secret.agreement[:16]}.",
+        ),
+        changes=(("rows", made.prepared.table.rows, made.rows.height),),
+    )
+
+
+def figures(made: GradedRelease) -> dict[str, Any]:
+    """What was made, for programs."""
+    return {
+        "rows": made.rows.height,
+        "algorithm": made.algorithm,
+        "claims": [],
+        "agreement": made.prepared.secret.agreement,
+        "columns": {name: _stated(one) for name, one in made.prepared.secret.columns.items()},
+        "attacks": made.audit.to_json(),
+    }
+
+
+# Codes and aliases that sites agreed on as a kind of release: pseudonymized, its risk measured, nothing claimed.
+
+
+KIND = Kind(
+    name="graded",
+    attacked_as="graded",
+    check=check,
+    begin=begin,
+    read=read,
+    prepare=prepare,
+    search=search,
+    recode=recode,
+    judge=judge,
+    attack=attack,
+    files=files,
+    manifest=manifest,
+    checks=graded_checks,
+    again=again,
+    subject=refuse_bundle,
+    apply=refuse_records,
+    public_page=public_page,
+    done=lambda manifest: said(
+        "Values were replaced by codes and aliases, so that a miner works on names that mean nothing to them."
+    ),
+    summary=summary,
+    figures=figures,
+    comparison=refuse_frontier,
+)

@@ -1,0 +1,1 @@
+"""Paths, sets and mixed records."""

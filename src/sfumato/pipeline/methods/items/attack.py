@@ -1,0 +1,177 @@
+"""The audit of paths and sets: whoever knows a few items of somebody looks for their record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import polars as pl
+
+from sfumato.attacks.finding import Finding, Limit, Rate
+from sfumato.attacks.guarantees import Promise, limit_to_find, promises
+from sfumato.attacks.sparse_sets import INFERRED, ItemSubject, SparseSets
+from sfumato.core.errors import BundleError
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.counts.transactions import Transactions
+from sfumato.pipeline.attack import chosen_attacks
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods.method import Audit, over
+from sfumato.tables.item_sets import as_lists
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.methods.items.stages import ItemRelease
+
+MOST_PROMISED = 20
+"""A promise to whoever knows more items than this is not tried."""
+MOST_KNOWN = 4
+"""Adversaries with one item to this many are tried, and with as many as the claims allow."""
+
+
+def attack_records(made: ItemRelease, work: Work) -> Audit:
+    """Look for people by one item, two, ...; knowledge that the claims speak about is held against them."""
+    asked = made.plan.attack
+    if not asked.run:
+        return Audit()
+    subject, work = item_subject(made), work.within(asked.seconds)
+    promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
+    chosen = chosen_attacks(asked.attacks, "items")
+    found = _by_size(made, subject, promised, work) if SparseSets.name in chosen else Audit()
+    for name, part in chosen.items():
+        if name != SparseSets.name:
+            found = _with(found, name, part.make(asked.trials), (subject, promised, made), work)
+    work.advance("attack", 1, 1)
+    found.refuse(asked.max_risk, asked.accept)
+    return found
+
+
+def _with(
+    found: Audit, name: str, attack: Any, about: tuple[ItemSubject, tuple[Promise, ...], ItemRelease], work: Work
+) -> Audit:
+    """What was found, with one attack more, or with why it was not made."""
+    subject, promised, made = about
+    why = over(work, made.plan.attack.seconds) or attack.fits(subject)
+    if why:
+        return replace(found, skipped={**found.skipped, name: why})
+    finding = attack.threat == "re-identification"
+    limit = limit_to_find(promised, getattr(attack, "m", None)) if finding else None
+    one = attack.run(subject, Chance(seed=made.plan.algorithm.seed), limit)
+    return replace(found, findings=(*found.findings, replace(one, attack=name)))
+
+
+def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, ...], work: Work) -> Audit:
+    """One item known, two, ..., and as many as the claims speak about, but no more than a released record has.
+
+    An attacker who knows items as the release shows them needs nothing that it hides: these figures are public. Where
+    items were left out or shown coarser, an attacker who knows the original ones is tried too, for the steward alone.
+    """
+    asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
+    sizes = {one.known for one in promised if one.known is not None and one.known <= MOST_PROMISED}
+    known = sorted({*range(1, MOST_KNOWN + 1), *sizes})
+    longest = max(int(np.diff(made.outcome.transactions.starts).max(initial=0)), 1)
+    seen = _as_released(subject)
+    subjects = [("", seen)] if seen is subject else [("", seen), (", original items", subject)]
+    findings: list[Finding] = []
+    skipped: dict[str, str] = {}
+    for place, size in enumerate(known):
+        work.advance("attack", place, len(known))
+        if size > longest:
+            continue
+        if late := over(work, asked.seconds):
+            skipped[f"{SparseSets.name}, {size} known"] = late
+            continue
+        for whose, people in subjects:
+            name = f"{SparseSets.name}, {size} known{whose}"
+            attack, hidden = SparseSets(trials=asked.trials, m=size), people is not seen
+            runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, people)]
+            plain = {figure: value for figure, value in runs[0][0].figures.items() if not figure.startswith(INFERRED)}
+            here = [replace(runs[0][0], attack=name, limit=limit_to_find(promised, size), figures=plain)]
+            here += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
+            here += _inferences(runs[0][0], f"{name}, sensitive items", promised, size)
+            findings += [replace(one, exact=hidden) for one in here]
+    return Audit(findings=tuple(findings), skipped=skipped)
+
+
+def _as_released(subject: ItemSubject) -> ItemSubject:
+    """The same with what the release shows of each person in place of their items; itself where that is all."""
+    if subject.people.to_list() == subject.released.to_list():
+        return subject
+    return replace(subject, people=subject.released, covers={})
+
+
+def _looked_at(made: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemSubject]]:
+    """The subject with each sensitive column; as it is where there is none."""
+    found = []
+    for column in made.prepared.schema.sensitive:
+        cells = made.prepared.table.frame[column].cast(pl.String).fill_null("")
+        found.append((column, replace(subject, secret=(cells, cells))))
+    return found or [("", subject)]
+
+
+def _disclosure(found: Finding, name: str, column: str, subject: ItemSubject) -> Finding:
+    """What the records that fit tell about a sensitive value, against naming the most frequent one of all."""
+    values = subject.secret[0] if subject.secret is not None else pl.Series([""])
+    most = int(values.value_counts()["count"].max() or 0) / max(len(values), 1)  # type: ignore[arg-type]
+    trials = found.rate.trials
+    return replace(
+        found,
+        attack=name,
+        threat="attribute disclosure",
+        does=f"name their {column}",
+        rate=Rate(hits=found.figures["told_right"] * trials, trials=trials, failed=found.rate.failed),
+        naive=Rate(hits=most * trials, trials=trials, exact=True),
+        worst=found.figures["told_worst"],
+        limit=None,
+        note="",
+    )
+
+
+def _inferences(found: Finding, name: str, promised: tuple[Promise, ...], size: int) -> list[Finding]:
+    """How surely the records that fit show another sensitive item, where some are guarded and the release shows one."""
+    if INFERRED not in found.figures:
+        return []
+    guarded = [one for one in promised if one.values and one.column is None]
+    limits = [Limit(value=one.share, why=one.why) for one in guarded if one.known is None or size <= one.known]
+    trials = found.rate.trials
+    told = replace(
+        found,
+        attack=name,
+        threat="attribute disclosure",
+        does="name another sensitive item that a record which fits shows",
+        rate=Rate(hits=found.figures[INFERRED] * trials, trials=trials, failed=found.rate.failed),
+        naive=Rate(hits=found.figures[f"{INFERRED}_naive"] * trials, trials=trials, exact=True),
+        worst=found.figures[f"{INFERRED}_worst"],
+        limit=min(limits, key=lambda one: one.value, default=None),
+        figures={},
+        note="",
+    )
+    return [told]
+
+
+def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
+    """Refuse to attack a bundle: afterwards nobody knows whose record is whose."""
+    raise BundleError(
+        f"{folder}: paths and sets are attacked when they are released, where it is known whose record is whose; "
+        "the figures stand in its report"
+    )
+
+
+def item_subject(made: ItemRelease) -> ItemSubject:
+    """The records before and after, in the same order."""
+    shown, original = made.outcome.shown, made.prepared.problem.transactions
+    covers = {
+        label: tuple(shown.labels[way] for way in shown.ways(item)) or None
+        for item, label in enumerate(original.labels)
+    }
+    promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
+    sensitive = tuple(dict.fromkeys(item for one in promised if one.column is None for item in one.values))
+    return ItemSubject(
+        released=_lists(made.outcome.transactions), people=_lists(original), covers=covers, sensitive=sensitive
+    )
+
+
+def _lists(records: Transactions) -> pl.Series:
+    items = pl.Series("items", list(records.labels), dtype=pl.String).gather(records.codes)
+    return as_lists(records.starts, items)

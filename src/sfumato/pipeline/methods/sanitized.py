@@ -1,0 +1,355 @@
+"""Sets that hide rules as a method: files, manifest, reports, attacks and comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import polars as pl
+
+from sfumato.attacks.finding import Finding
+from sfumato.attacks.lowered_thresholds import LoweredThresholds, SanitizedSubject
+from sfumato.bundles.checks.sanitized import KEY, UNKNOWN, released_sets, sanitized_checks, thresholds_of
+from sfumato.core.errors import BundleError, PlanError
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.counts.frequent_itemsets import frequent_itemsets
+from sfumato.mining.association_rules import SideEffects, association_rules
+from sfumato.pipeline.apply import no_rule
+from sfumato.pipeline.attack import chosen_attacks
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.frontier.axes import Axis, Record
+from sfumato.pipeline.methods import sanitized_stages
+from sfumato.pipeline.methods.method import Asked, Audit, Kind, Summary, over, warned
+from sfumato.pipeline.methods.sanitized_stages import SanitizedRelease, longest_of, possible, prepare
+from sfumato.pipeline.plan.evaluation import Grid, Tree
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import Release, as_written, unwritten, versions
+from sfumato.reports.language import said
+from sfumato.reports.rules import SanitizedFacts, render
+from sfumato.tables.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.frontier.axes import Comparison
+
+
+# From a sanitized release to its files, manifest, reports and summary, and to what attackers find.
+
+
+def attack(made: SanitizedRelease, work: Work) -> Audit:
+    """Mine the release as somebody would who looks for what was hidden."""
+    asked = made.plan.attack
+    if not asked.run:
+        return Audit()
+    subject, inner = sanitized_subject(made), work.within(asked.seconds)
+    findings: list[Finding] = []
+    skipped: dict[str, str] = {}
+    for name, part in chosen_attacks(asked.attacks, "sanitized").items():
+        one = part.make(asked.trials)
+        if why := over(inner, asked.seconds) or one.fits(subject):
+            skipped[name] = why
+            continue
+        for added, form in one.variants(subject) if hasattr(one, "variants") else [("", one)]:
+            found = form.run(subject, Chance(seed=made.plan.algorithm.seed), None)
+            findings.append(replace(found, attack=f"{name}{added}"))
+    work.advance("attack", 1, 1)
+    audit = Audit(findings=tuple(findings), skipped=skipped)
+    audit.refuse(asked.max_risk, asked.accept)
+    return audit
+
+
+def sanitized_subject(made: SanitizedRelease) -> SanitizedSubject:
+    """The released sets and what was hidden."""
+    limits = made.prepared.problem.thresholds
+    return SanitizedSubject(
+        sure=made.outcome.shown,
+        possible=possible(made.outcome),
+        patterns=made.prepared.rules.patterns,
+        min_support=limits.min_support,
+        min_confidence=limits.min_confidence,
+    )
+
+
+def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
+    """Refuse to attack a bundle: it does not tell what is hidden."""
+    raise BundleError(
+        f"{folder}: hidden rules are attacked when they are released, where it is known what they are; the figures "
+        "stand in the inside report. `sfumato verify --rules FILE` opens what the bundle commits to"
+    )
+
+
+def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
+    """Refuse new records: which of them lose an item depends on all of them."""
+    raise no_rule(str(manifest["recoding"]["algorithm"]))
+
+
+def files(made: SanitizedRelease) -> dict[str, pl.DataFrame]:
+    """The released records."""
+    return {"data": as_written(made.rows, made.plan.output_format, made.prepared.table.missing)}
+
+
+def manifest(made: SanitizedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is stated: thresholds and commitments; what was hidden and lost is the steward's."""
+    ((data, digest),) = files.items()
+    limits = made.prepared.problem.thresholds
+    return {
+        "data": {
+            "file": data,
+            "sha256": digest,
+            "rows": made.rows.height,
+            "columns": [_published(made, name) for name in made.rows.columns],
+            "missing": list(made.prepared.table.missing),
+        },
+        "claims": [],
+        "hiding": {
+            "min_support": float(limits.min_support),
+            "min_confidence": float(limits.min_confidence),
+            "margin": float(limits.margin),
+            "commitments": list(made.prepared.rules.commitments(digest)),
+        },
+        "recoding": {
+            "algorithm": made.algorithm,
+            "why": made.why,
+            **({} if made.outcome.unknown is None else {"unknown": UNKNOWN}),
+        },
+        **made.audit.stated(),
+        "versions": versions("numpy", "numba", "polars"),
+    }
+
+
+def _published(made: SanitizedRelease, name: str) -> dict[str, Any]:
+    column = made.plan.columns[name]
+    found: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
+    return found | ({"type": "set", "separator": column.separator} if name == made.prepared.column else {})
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What hiding rules promises, and what it does not."""
+    return [
+        (
+            said("The rules that the publisher named are not found at the stated support and confidence."),
+            said("It does not protect who the people behind the sets are."),
+        )
+    ]
+
+
+def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
+    """The report as one HTML page: a function of the manifest and the records."""
+    return render(_facts(manifest, tables["data"], None), work)
+
+
+def inside_page(made: SanitizedRelease, work: Work) -> str:
+    """The steward's own report: what hiding did to all other rules, and how attacks went."""
+    body, tables = unwritten(made)
+    facts = _facts(body, tables["data"], made.effects)
+    gap = made.outcome.gap
+    return render(
+        replace(
+            facts,
+            erased=made.outcome.erased,
+            proven=made.outcome.proven,
+            gap=gap,
+            findings=made.audit.findings,
+            skipped=dict(made.audit.skipped),
+            hidden=tuple(one.words for one in made.prepared.rules.patterns),
+        ),
+        work,
+    )
+
+
+def _facts(manifest: Mapping[str, Any], table: Table, effects: SideEffects | None) -> SanitizedFacts:
+    limits = thresholds_of(manifest)
+    sure, _ = released_sets(manifest, table)
+    longest = longest_of(manifest["plan"]["privacy"][KEY])
+    found = frequent_itemsets(sure, limits.least(sure.rows), longest=longest)
+    rules = association_rules(found, limits.min_confidence).frame()
+    supports = sure.supports().tolist()
+    items = sorted(zip(sure.labels, supports, strict=True), key=lambda one: (-one[1], one[0]))
+    return SanitizedFacts(
+        made=str(manifest["made"]),
+        version=str(manifest["sfumato"]),
+        rows=sure.rows,
+        min_support=limits.min_support,
+        min_confidence=limits.min_confidence,
+        margin=limits.margin,
+        committed=len(manifest["hiding"]["commitments"]),
+        algorithm=str(manifest["recoding"]["algorithm"]),
+        why=str(manifest["recoding"]["why"]),
+        unknown="unknown" in manifest["recoding"],
+        marks=tuple(manifest["marks"]),
+        sets=found.count,
+        rules=rules.height,
+        points=tuple(rules.select("support", "confidence", "lift").iter_rows()),
+        items=tuple(items),
+        findings=tuple(map(Finding.from_json, manifest["attacks"])),
+        skipped=dict(manifest["attacks_not_made"]),
+        effects=None if effects is None else effects.to_json(),
+    )
+
+
+def summary(made: SanitizedRelease) -> Summary:
+    """What was hidden, what it cost the other rules, and that nothing is claimed."""
+    found, outcome = made.effects, made.outcome
+    many = len(made.prepared.rules.patterns)
+    proven = "; no choice of items does better" if outcome.proven else ""
+    hidden = "1 pattern is" if many == 1 else f"{many:,} patterns are"
+    gap = "" if outcome.gap is None else f"; another choice loses at most {outcome.gap:.0f} sets fewer"
+    told = tuple(
+        f"{one.attack}: {one.rate.value:.1%} of {one.rate.trials:,} hidden ones are seen."
+        for one in made.audit.findings
+        if one.rate.carried_out
+    )
+    return Summary(
+        lines=(
+            f"{hidden} hidden in {made.rows.height:,} records by {made.algorithm}{proven}{gap}.",
+            made.why,
+        ),
+        heads=("side effect", ""),
+        cells=(
+            ("items taken out or unknown", f"{outcome.erased:,}"),
+            ("lost sets", f"{found.lost_sets:,} of {found.sets:,}"),
+            ("lost rules", f"{found.lost_rules:,} of {found.rules:,}"),
+            ("ghost rules", f"{found.ghost_rules:,}"),
+            ("dissimilarity", f"{found.dissimilarity:.2%}"),
+            ("hiding failure", f"{found.hiding_failure:.1%}"),
+        ),
+        after=(*told, *warned(made.marks)),
+        changes=(("rows", made.prepared.table.rows, made.rows.height),),
+    )
+
+
+def figures(made: SanitizedRelease) -> dict[str, Any]:
+    """What was made, for programs."""
+    return {
+        "rows": made.rows.height,
+        "algorithm": made.algorithm,
+        "why": made.why,
+        "claims": [],
+        "hidden": len(made.prepared.rules.patterns),
+        "erased": made.outcome.erased,
+        "proven": made.outcome.proven,
+        "gap": made.outcome.gap,
+        "side_effects": made.effects.to_json(),
+        "attacks": made.audit.to_json(),
+    }
+
+
+# How sanitized releases are compared by a frontier: the methods of hiding, by what is still seen and what is lost.
+
+
+DEFAULT_MARGIN = (0.0, 0.1, 0.25, 0.5)
+"""The safety margins, beside the plan's own, where there is no grid."""
+_LOST = "the share of the original's other rules that the release does not yield"
+_GHOSTS = "rules of the release that the original does not yield"
+_SETS = "the share of the original's other frequent sets that the release does not yield"
+_UNLIKE = "item entries that came or went, item by item, as a share of those that there were"
+
+
+class SanitizedComparison:
+    """Sanitized releases are compared by what a miner below the thresholds sees, and by their side effects."""
+
+    def algorithms(self, plan: Plan) -> tuple[Tree, ...]:
+        """All methods of hiding, the plan's own first."""
+        own, every = plan.algorithm.name, catalog().solving("sanitized")
+        return tuple({"name": name} for name in (every if own == "auto" else dict.fromkeys([own, *every])))
+
+    def grid(self, plan: Plan) -> Grid:
+        """Some safety margins."""
+        own = plan.privacy[KEY].get("margin", 0.0)
+        return {f"privacy.{KEY}.margin": tuple(sorted({*DEFAULT_MARGIN, float(own)}))}
+
+    def attack(self, plan: Plan) -> Tree:
+        """Nothing by name: what is seen below the thresholds is an axis."""
+        if plan.frontier.attacks:
+            raise PlanError("frontier.attacks: what is seen below the thresholds is compared already; remove the key")
+        return {"run": False}
+
+    def measured(self, made: Release, table: Table) -> dict[str, Any]:
+        """What is still seen, and what became of all other rules."""
+        found = cast("SanitizedRelease", made)
+        subject, effects = sanitized_subject(found), found.effects
+        forms = LoweredThresholds().variants(subject)
+        seen = max(one.run(subject, Chance(seed=0)).rate.value for _, one in forms)
+        return {
+            "algorithm_used": found.algorithm,
+            "proven_optimal": found.outcome.proven,
+            "claims": [],
+            "rows": found.rows.height,
+            "suppressed_rows": found.prepared.table.rows - found.rows.height,
+            "classes": effects.rules - effects.lost_rules,
+            "seen": seen,
+            "utility": {
+                "lost_rules": effects.lost_rules / max(effects.rules, 1),
+                "lost_sets": effects.lost_sets / max(effects.sets, 1),
+                "ghost_rules": effects.ghost_rules,
+                "dissimilarity": effects.dissimilarity,
+            },
+            "accuracy": None,
+        }
+
+    def original(self, plan: Plan, table: Table, population: Table | None) -> dict[str, Any]:
+        """How many records there are; a pattern that does not occur is refused here, once."""
+        prepared = prepare(Asked(plan=plan, keys={}), table)
+        return {"rows": prepared.table.rows, "classes": 0, "risk": None, "target": None, "accuracy": None}
+
+    def privacy(self, records: Sequence[Record]) -> tuple[Axis, ...]:
+        """What is seen."""
+        told = "the share of hidden patterns that appear where both thresholds are halved, or unknowns are read as had"
+        return (Axis(name="seen", meaning=told, better="lower", how="share", read=lambda one: one["seen"]),)
+
+    def utility(self, metrics: Sequence[str], *, target: bool) -> tuple[Axis, ...]:
+        """Side effects."""
+        if metrics:
+            raise PlanError(f"frontier.metrics: {metrics[0]!r} judges columns of a table; side effects are axes here")
+        return (
+            _axis("lost_rules", _LOST, "share"),
+            _axis("lost_sets", _SETS, "share"),
+            _axis("ghost_rules", _GHOSTS, "count"),
+            _axis("dissimilarity", _UNLIKE, "share"),
+        )
+
+    def refuse_pick(self) -> None:
+        """A point may be chosen by its figures."""
+
+
+def _axis(name: str, meaning: str, how: Any) -> Axis:
+    return Axis(name=name, meaning=meaning, better="lower", how=how, read=lambda one: one["utility"][name])
+
+
+# Sets that hide rules as a kind of release.
+
+
+def _comparison(plan: Plan) -> Comparison:
+    """How releases are compared; loaded when a frontier asks."""
+    return SanitizedComparison()
+
+
+KIND = Kind(
+    name="sanitized",
+    needs=(("numba", "hiding rules"),),
+    check=sanitized_stages.check,
+    begin=sanitized_stages.begin,
+    read=sanitized_stages.read,
+    prepare=sanitized_stages.prepare,
+    search=sanitized_stages.search,
+    recode=sanitized_stages.recode,
+    judge=sanitized_stages.judge,
+    attack=attack,
+    files=files,
+    manifest=manifest,
+    checks=sanitized_checks,
+    again=sanitized_stages.again,
+    subject=refuse_bundle,
+    apply=refuse_records,
+    public_page=public_page,
+    done=lambda manifest: said(
+        "Sets of items are released from which some items were taken, so that certain rules can no longer be found."
+    ),
+    promises=promises,
+    inside_page=inside_page,
+    summary=summary,
+    figures=figures,
+    comparison=_comparison,
+)

@@ -1,0 +1,1 @@
+"""Tables with quasi-identifiers, judged by equivalence classes."""

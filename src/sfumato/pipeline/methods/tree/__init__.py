@@ -1,0 +1,1 @@
+"""Trees published instead of rows."""

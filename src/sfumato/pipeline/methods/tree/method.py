@@ -1,0 +1,316 @@
+"""Published trees as a method: manifest, reports and summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from sfumato.attacks.finding import Finding
+from sfumato.bundles.checks.trees import DOCUMENT, TOGETHER, tree_bundle_checks
+from sfumato.bundles.manifest.document import plain
+from sfumato.bundles.provenance import Check, same
+from sfumato.bundles.verify import DATA
+from sfumato.core.claims import titled
+from sfumato.core.errors import BundleError, PlanError, listed
+from sfumato.core.run_context import Work
+from sfumato.dp.events import to_json
+from sfumato.mining.federation import Model
+from sfumato.mining.prediction import leaves_of
+from sfumato.mining.records import Records
+from sfumato.mining.rule_document import rule_of
+from sfumato.mining.tree_document import TreeDocument
+from sfumato.mining.tree_publishing import NoisyTree
+from sfumato.pipeline.apply import no_rule
+from sfumato.pipeline.methods.method import Asked, Kind, Summary, warned
+from sfumato.pipeline.methods.tree import attack, plan, stages
+from sfumato.pipeline.methods.tree.plan import is_noisy
+from sfumato.pipeline.methods.tree.stages import TreeRelease, prepare, read, structure_of
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import unwritten, versions
+from sfumato.pipeline.shared_models import models_in, read_model
+from sfumato.reports.language import figured, retold, said
+from sfumato.reports.trees import ClaimShown, MergeShown, TreeFacts, render
+from sfumato.tables.schema import Categories
+from sfumato.tables.table import Table
+
+# From a release of trees to its manifest, reports and summary.
+
+
+_RULES = {1: "together they pass", 2: "it failed too", 3: "it is the smallest sibling"}
+_MEANS = {
+    "tree-k-anonymity": "Every leaf holds at least {k} records.",
+    "tree-simple-l-diversity": "In no leaf a class has a share above 1 in {l}.",
+    "tree-recursive-l-diversity": (
+        "In every leaf the most frequent class is rarer than {c} times the classes from the {l}-th on together."
+    ),
+    "differential-privacy": "The counts would be told nearly as likely if a record were added or removed.",
+}
+
+
+def refuse_subject(folder: Path, *_: object, **__: object) -> NoReturn:
+    """Refuse to lay a tree over a table."""
+    raise BundleError(f"{folder} holds trees, which are compared with other trees only; name bundles of trees")
+
+
+def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
+    """Refuse new records: no row is published."""
+    raise no_rule(str(manifest["recoding"]["algorithm"]))
+
+
+def refuse_frontier(plan: Plan) -> NoReturn:
+    """Refuse a frontier: there is no table to compare."""
+    raise PlanError("tree: a frontier compares tables; `sfumato tree experiment` compares ways to share trees")
+
+
+def manifest(made: TreeRelease, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is stated: everything about leaves is computed from the documents."""
+    ((data, digest),) = files.items()
+    shape = [_shape(read_model(text)) for text in made.rows[DOCUMENT].to_list()]
+    noisy = made.found if isinstance(made.found, NoisyTree) else None
+    left_out = made.prepared.left_out
+    return {
+        "data": {
+            "file": data,
+            "sha256": digest,
+            "rows": made.rows.height,
+            "columns": [{"name": DOCUMENT, "role": "keep", "type": "text"}],
+        },
+        "claims": [one.to_json() for one in made.claims],
+        "trees": shape,
+        "recoding": {
+            "algorithm": made.algorithm,
+            "why": made.why,
+            **({"left_out": left_out} if left_out else {}),
+        },
+        **made.audit.stated(),
+        **(
+            {} if noisy is None else {"ledger": to_json(noisy.event), "noise": {"law": noisy.law, "scale": noisy.scale}}
+        ),
+        **({} if noisy is None else {"paid": None if made.paid is None else made.paid.to_json()}),
+        "versions": versions("numpy", "polars", *(() if noisy is None else ("opendp",))),
+    }
+
+
+def _shape(model: Model) -> dict[str, int]:
+    """How many leaves, edges and records; of rules, conditions are edges."""
+    records = int((model.hit + model.miss).sum())
+    if isinstance(model, TreeDocument):
+        return {"leaves": len(model.leaves), "depth": int(model.depth.max(initial=0)), "records": records}
+    return {"leaves": model.many, "depth": max((len(one) for one in model.conditions), default=0), "records": records}
+
+
+def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
+    """The report as one HTML page, from the documents and the manifest."""
+    return render(TreeFacts(**_facts(manifest, tables)), work)
+
+
+def inside_page(made: TreeRelease, work: Work) -> str:
+    """The steward's own report: what was pruned, and all that attacks found."""
+    body, tables = unwritten(made)
+    more: dict[str, Any] = {"inside": True, "findings": made.audit.findings, "skipped": dict(made.audit.skipped)}
+    if not isinstance(made.found, NoisyTree):
+        found = made.found
+        more["pruned"] = tuple((one.leaves_before, one.failing_before, len(one.tree.leaves)) for one in found.found)
+        more["merges"] = tuple(_merges(made))
+        more["dropped"] = (made.prepared.left_out, found.empty, found.broken)
+    return render(TreeFacts(**{**_facts(body, tables), **more}), work)
+
+
+def _merges(made: TreeRelease) -> Iterator[MergeShown]:
+    if isinstance(made.found, NoisyTree):
+        return
+    classes = made.prepared.records.classes
+
+    def told(figures: tuple[int, int, int]) -> str:
+        return f"{classes[figures[0]]} {figures[1]} / {figures[2]}"
+
+    for number, one in enumerate(made.found.found, start=1):
+        for step in one.merges:
+            yield MergeShown(
+                tree=number,
+                parts=step.parts,
+                before=(told(step.before[0]), told(step.before[1])),
+                after=told(step.after) + ("" if step.passes else said(", which fails still")),
+                why=said(_RULES[step.rule]),
+                pruned=step.pruned,
+            )
+
+
+def _facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str, Any]:
+    models = [read_model(text) for text in tables[DATA].frame[DOCUMENT].to_list()]
+    rules = tuple(one.texts() for one in models if not isinstance(one, TreeDocument))
+    noise = manifest.get("noise")
+    return {
+        "made": str(manifest["made"]),
+        "version": str(manifest["sfumato"]),
+        "marks": tuple(manifest["marks"]),
+        "target": models[0].target,
+        "trees": tuple(one for one in models if isinstance(one, TreeDocument)),
+        "rules": rules,
+        "records": int(manifest["trees"][0]["records"]),
+        "leaves": sum(int(one["leaves"]) for one in manifest["trees"]),
+        "claims": tuple(map(_claim_shown, manifest["claims"])),
+        "attributes": tuple((one.name, _domain(one.domain), one.declared) for one in models[0].attributes),
+        "told": str(manifest["plan"]["tree"]["told"]),
+        "algorithm": str(manifest["recoding"]["algorithm"]),
+        "why": str(manifest["recoding"]["why"]),
+        "noise": None if noise is None else (str(noise["law"]), float(noise["scale"])),
+        "paid": manifest.get("paid") is not None,
+        "findings": tuple(map(Finding.from_json, manifest["attacks"])),
+        "skipped": dict(manifest["attacks_not_made"]),
+    }
+
+
+def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What each promise means, and what a published model leaves open."""
+    leaves = said("Whoever knows a person's attributes finds their leaf, and learns what is common there.")
+    return [(_claim_shown(one).means, leaves) for one in manifest["claims"]]
+
+
+def _claim_shown(claim: Mapping[str, Any]) -> ClaimShown:
+    told = {key: value for key, value in claim["parameters"].items() if key != TOGETHER}
+    means = said(_MEANS[claim["model"]]).format_map(claim["parameters"])
+    if TOGETHER in claim["parameters"]:
+        more = "This is about the people who reach the same leaves in all trees; the publisher counted them."
+        means += f" {said(more)}"
+    sense = {"at least": "≥", "at most": "≤", "below": "<", "above": ">"}[claim["sense"]]
+    reached = figured(f"{float(claim['reached']):.4g} {sense} {float(claim['limit']):.4g}")
+    title = retold(titled(claim["model"], told)) + (said(", together") if TOGETHER in claim["parameters"] else "")
+    return ClaimShown(title=title, means=means, reached=reached)
+
+
+def _domain(domain: Any) -> str:
+    if isinstance(domain, Categories):
+        return retold(listed(domain.values, most=12))
+    low, high = (figured(f"{end:g}") for end in (domain.low, domain.high))
+    if domain.grid is None:
+        return said("{low} to {high}", low=low, high=high)
+    return said("{low} to {high}, in steps of {grid}", low=low, high=high, grid=figured(f"{domain.grid:g}"))
+
+
+def summary(made: TreeRelease) -> Summary:
+    """Claims, and how much leaves tell."""
+    trees = made.shown
+    leaves = sum(len(tree.leaves) for tree in trees)
+    many = "A tree" if len(trees) == 1 else f"{len(trees)} trees"
+    found = [one for one in made.audit.findings if one.rate.carried_out]
+    risks = tuple(
+        f"{one.attack}: {one.rate.value:.1%} right, {one.baseline.value:.1%} without the tree." for one in found
+    )
+    changes: tuple[tuple[str, object, object], ...] = ()
+    if not isinstance(made.found, NoisyTree):
+        changes = (("leaves", sum(one.leaves_before for one in made.found.found), leaves),)
+    return Summary(
+        lines=(
+            f"{many} of {trees[0].records:,} records with {leaves:,} leaves, by {made.algorithm}.",
+            *_one_of_each(made),
+            *made.advice,
+        ),
+        heads=("claim", "reached", "limit"),
+        cells=tuple(
+            (titled(one.model, one.parameters), f"{one.reached:.4g}", f"{one.sense} {one.limit:.4g}")
+            for one in made.claims
+        ),
+        after=(*risks, *warned(made.marks), *_unpaid(made)),
+        changes=changes,
+    )
+
+
+def _one_of_each(made: TreeRelease) -> list[str]:
+    """That leaves count people, where the plan tells them apart."""
+    unit, further = made.plan.input.unit, made.prepared.further
+    if unit is None or isinstance(made.found, NoisyTree):
+        return []
+    return [
+        f"Leaves count people, told apart by {unit}: the first record of each; {further:,} further rows are unused."
+    ]
+
+
+def _unpaid(made: TreeRelease) -> list[str]:
+    """Noisy counts without a ledger say so."""
+    if not isinstance(made.found, NoisyTree) or made.paid is not None:
+        return []
+    from sfumato.reports.private import UNPAID
+
+    return [UNPAID]
+
+
+def figures(made: TreeRelease) -> dict[str, Any]:
+    """What was made, for programs."""
+    return {
+        "trees": [_shape(tree) for tree in made.shown],
+        "left_out": made.prepared.left_out,
+        "advice": list(made.advice),
+        "algorithm": made.algorithm,
+        "claims": plain([one.to_json() for one in made.claims]),
+        "attacks": made.audit.to_json(),
+        "paid": None if made.paid is None else made.paid.to_json(),
+    }
+
+
+def made_again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
+    """The steward counts every leaf again with the original; noise cannot be drawn again, and nothing is spent."""
+    models = models_in(folder, manifest)
+    if is_noisy(plan):
+        said, here = structure_of(plan), models[0]
+        yield same(
+            "attributes and classes of the plan", (said.attributes, said.classes), (here.attributes, here.classes)
+        )
+        return
+    asked = Asked(plan=plan, keys={}, like=original)
+    records = prepare(asked, read(asked)).records
+    for number, model in enumerate(models, start=1):
+        wrong = _miscounted(model, records)
+        told = f"{wrong} leaves have other counts" if wrong else "every leaf as the original gives it"
+        yield Check(what=f"counts of tree {number}", holds=not wrong, detail=told)
+
+
+def _miscounted(model: Model, records: Records) -> int:
+    """How many leaves do not say what the records give."""
+    tree = isinstance(model, TreeDocument)
+    where = leaves_of(model, records) if isinstance(model, TreeDocument) else rule_of(model, records)
+    counts = np.zeros((len(model.hit) + 1, len(records.classes)), np.int64)
+    np.add.at(counts, (where, records.codes), 1)
+    some = model.leaves if tree else np.arange(len(model.hit))  # type: ignore[union-attr]
+    mine, sizes = counts[some], counts[some].sum(axis=1)
+    wrong = (mine[np.arange(len(some)), model.says[some]] != model.hit[some]) | (
+        sizes != (model.hit + model.miss)[some]
+    )
+    if model.counts is not None:
+        wrong |= (mine != model.counts[some]).any(axis=1)
+    return int(wrong.sum())
+
+
+# Trees instead of rows as a kind of release.
+
+
+KIND = Kind(
+    name="tree",
+    attacked_as="tree",
+    check=plan.check,
+    begin=stages.begin,
+    read=stages.read,
+    prepare=stages.prepare,
+    search=stages.search,
+    recode=stages.recode,
+    judge=stages.judge,
+    attack=attack.attack,
+    ending="json",
+    files=lambda made: {"data": made.rows},
+    manifest=manifest,
+    checks=tree_bundle_checks,
+    again=made_again,
+    subject=refuse_subject,
+    beside=attack.attack_beside,
+    apply=refuse_records,
+    public_page=public_page,
+    done=lambda manifest: said("A model that was learnt from the records is published instead of the records."),
+    promises=promises,
+    inside_page=inside_page,
+    summary=summary,
+    figures=figures,
+    comparison=refuse_frontier,
+)

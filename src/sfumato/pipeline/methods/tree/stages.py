@@ -1,0 +1,379 @@
+"""A release of trees, and its stages: begin, read, prepare, search, recode, judge."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.bundles.checks.private import DIFFERENTIAL, neighbours
+from sfumato.bundles.checks.trees import DECLARED, DOCUMENT, MOST_PAIRS, SPREAD, TOGETHER, observed_mark
+from sfumato.bundles.files import MANIFEST
+from sfumato.bundles.manifest.document import plain
+from sfumato.bundles.verify import untouched
+from sfumato.core.claims import Claim
+from sfumato.core.errors import ClaimRefuted, DataError, Infeasible, ParameterError, PlanError, unknown_column
+from sfumato.core.input_files import read_text
+from sfumato.core.randomness import Chance
+from sfumato.core.run_context import Work
+from sfumato.core.short_repr import Brief
+from sfumato.counts.classes import told_apart
+from sfumato.dp.chain import Head
+from sfumato.dp.ledger import Ledger
+from sfumato.mining.document_json import read_tree, write_tree
+from sfumato.mining.leaf_privacy import TreeRequirement
+from sfumato.mining.prediction import leaves_of
+from sfumato.mining.records import Records, read_like, read_records
+from sfumato.mining.rule_document import rules_of, write_rules
+from sfumato.mining.tree_document import TreeDocument
+from sfumato.mining.tree_publishing import Forest, GrownTrees, NoisyTree, Reached, complete_structure, judged_together
+from sfumato.models.model import Verdict
+from sfumato.pipeline.inputs import bounded, load_table, rows_or_none
+from sfumato.pipeline.methods import ATP
+from sfumato.pipeline.methods.method import Asked, Kind, Searched
+from sfumato.pipeline.methods.tree.plan import (
+    algorithm_of,
+    attributes_of,
+    domains_of,
+    is_noisy,
+    requirement,
+    single,
+    target_of,
+    tree_of,
+)
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import Release
+from sfumato.tables.table import Table
+
+# A release of trees.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TreeRelease(Release):
+    """Trees with what they claim; the rows are their documents, one in each."""
+
+    prepared: TreePrepared
+    """The records that they were learnt from, or counted with."""
+    found: Forest | NoisyTree
+    """What the algorithm gave."""
+    shown: tuple[TreeDocument, ...]
+    """The trees as they are published."""
+    earlier: tuple[TreeDocument, ...] = ()
+    """Trees about the same people that are public already."""
+    advice: tuple[str, ...] = ()
+    """What the steward should know of another algorithm."""
+    charge: tuple[Ledger, int] | None = None
+    """The ledger that paid for noisy counts and the number of the charge, if one did."""
+
+    @property
+    def paid(self) -> Head | None:
+        """The event of the ledger that paid for it."""
+        return None if self.charge is None else self.charge[0].receipt(self.charge[1])
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release."""
+        asked = self.plan.privacy.get("l_diversity", {})
+        observed = [one.name for one in self.shown[0].attributes if not one.declared]
+        told = [SPREAD] if asked.get("basis") == "hits" else []
+        told += [observed_mark(observed)] if observed else []
+        return [*told, *([DECLARED] if isinstance(self.found, NoisyTree) else []), *super().marks]
+
+    def about_to_appear(self, folder: Path) -> None:
+        """The ledger must hold what a bundle cites that is replaced here; and it notes where this one lies."""
+        if self.charge is not None:
+            from sfumato.pipeline.payment import refuse_rolled_back
+
+            ledger, charge = self.charge
+            refuse_rolled_back(ledger, [folder] if (folder / MANIFEST).exists() else [])
+            ledger.note_bundle(folder, charge)
+
+
+# The stages of a release of trees: begin, read, prepare, search, recode, judge.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TreePrepared(Brief):
+    """Records over their domains."""
+
+    records: Records
+    """The records."""
+    structure: TreeDocument | None = None
+    """Of noisy counts: the declared splits."""
+    frame: pl.DataFrame | None = None
+    """The rows that they are, with all columns: earlier trees may ask for others."""
+    earlier: tuple[TreeDocument, ...] = ()
+    """Trees about the same people that are public already."""
+    left_out: int = 0
+    """Rows with missing values."""
+    further: int = 0
+    """Further rows of people who have one already."""
+
+
+def begin(asked: Asked) -> Asked:
+    """Refuse files that are not there; reserve what noisy counts cost before the data is touched."""
+    plan = asked.plan
+    plan.attack.refuse_files(plan.folder)
+    if not is_noisy(plan):
+        return asked
+    from sfumato.core.extras import require
+    from sfumato.pipeline.methods.private.stages import begin as reserved
+
+    require("opendp", "a tree with noisy counts")
+    structure_of(plan)
+    return reserved(asked)
+
+
+def read(asked: Asked) -> Table:
+    """The table; with noisy counts it may have no rows, and each person has few."""
+    plan = asked.plan
+    if not is_noisy(plan):
+        return load_table(plan, asked.like, plan.input.path)
+    table = rows_or_none(plan, asked.like)
+    if asked.charge is not None:
+        ledger, reserved = asked.charge
+        ledger.refuse_other(table, reserved)
+    return bounded(table, plan)
+
+
+def structure_of(plan: Plan) -> TreeDocument:
+    """The splits that the plan declares, without any count."""
+    named, options = tree_of(plan).structure, algorithm_of(plan)[1]
+    said, attributes = domains_of(plan), attributes_of(plan)
+    if named is not None:
+        place = plan.folder / named
+        try:
+            tree = read_tree(read_text(place))
+        except (OSError, UnicodeDecodeError, DataError) as fault:
+            raise PlanError(f"tree.structure: {place} cannot be read: {fault}") from None
+        strange = [one.name for one in tree.attributes if one.name not in attributes]
+        if strange or tree.target != target_of(plan):
+            what = f"asks for {strange[0]!r}" if strange else f"names the class {tree.target!r}"
+            raise PlanError(f"tree.structure: {place} {what}, which the plan does not")
+        return replace(tree, attributes=tuple(replace(one, declared=True) for one in tree.attributes))
+    from sfumato.mining.attributes import Attribute
+
+    whole = [Attribute(name=name, domain=said[name], declared=True) for name in attributes]
+    classes: Any = said[target_of(plan)]
+    try:
+        return complete_structure(whole, target_of(plan), classes.values, options.split_by, options.parts)
+    except ParameterError as error:
+        raise PlanError(f"algorithm.{error}") from None
+
+
+def prepare(asked: Asked, table: Table) -> TreePrepared:
+    """The records over declared domains, or over those that the table has."""
+    plan, names = asked.plan, [*attributes_of(asked.plan), target_of(asked.plan)]
+    for name in plan.columns:
+        if name not in table.names:
+            raise unknown_column(name, table.names, where=f"columns.{name}")
+    if plan.input.unit is not None and plan.input.unit not in table.names:
+        raise unknown_column(plan.input.unit, table.names, where="input.unit")
+    if is_noisy(plan):
+        tree = structure_of(plan)
+        found = read_like(table.frame, attributes=tree.attributes, target=tree.target, classes=tree.classes)
+        return TreePrepared(records=found, structure=tree)
+    kept = table
+    if plan.input.on_missing == "drop":
+        gap = np.logical_or.reduce([table.is_missing(name).to_numpy() for name in names])
+        kept = replace(table, frame=table.frame.filter(~gap))
+    complete = kept
+    kept = first_rows(complete, plan.input.unit)
+    try:
+        records = read_records(
+            kept.frame,
+            target=names[-1],
+            columns=names[:-1],
+            domains=domains_of(plan),
+            kinds={name: plan.columns[name].type for name in names[:-1]},  # type: ignore[misc]
+            missing=table.missing,
+        )
+    except ParameterError as error:
+        raise PlanError(f"columns: {error}") from None
+    except DataError as error:
+        hint = '; [input] on_missing = "drop" leaves such rows out' if "have no value" in str(error) else ""
+        raise DataError(f"{error}{hint}") from None
+    earlier = tuple(tree for name in plan.attack.earlier for tree in trees_in(plan.folder / name))
+    return TreePrepared(
+        records=records,
+        frame=kept.frame,
+        earlier=earlier,
+        left_out=table.rows - complete.rows,
+        further=complete.rows - kept.rows,
+    )
+
+
+def first_rows(table: Table, unit: str | None) -> Table:
+    """The first row of each person, where the plan tells people apart: then leaves count people.
+
+    Which row it is depends on the table alone, so that the steward can count every leaf again.
+    """
+    if unit is None:
+        return table
+    table.require(unit, where="input.unit")
+    persons, _ = told_apart(replace(table, frame=table.frame.select(unit)).column(unit, "text"))
+    first = np.sort(np.unique(persons, return_index=True)[1])
+    return replace(table, frame=table.frame[first])
+
+
+def trees_in(folder: Path) -> tuple[TreeDocument, ...]:
+    """The trees of a bundle whose seal holds; rules are no trees."""
+    from sfumato.pipeline.shared_models import models_in
+
+    found = models_in(folder, untouched(folder))
+    return tuple(one for one in found if isinstance(one, TreeDocument))
+
+
+def search(asked: Asked, ready: TreePrepared, work: Work) -> Searched:
+    """Learn and prune, or count with noise; what was paid for is settled."""
+    plan = asked.plan
+    name, run, why = algorithm_of(plan)
+    if ready.structure is None:
+        chance = Chance(seed=plan.algorithm.seed)
+        found: Any = run(ready.records, requirement(plan), chance, reached(ready))
+    else:
+        found = _paid(asked, run(ready.structure, ready.records))
+    return Searched(
+        prepared=ready, outcome=found, algorithm=name, why=why, beside=_grown_instead(asked, ready, name, found)
+    )
+
+
+def _grown_instead(asked: Asked, ready: TreePrepared, name: str, forest: Any) -> tuple[str, ...]:
+    """What ldm finds where atp ends with a single leaf: merging siblings can undo every split, growing cannot."""
+    if name != ATP or any(tree.nodes > 1 for tree in forest.trees):
+        return ()
+    try:
+        grown = GrownTrees()(ready.records, requirement(asked.plan), Chance(seed=0), reached(ready))
+    except (Infeasible, DataError):
+        return ()
+    leaves = max(len(tree.leaves) for tree in grown.trees)
+    if leaves < 2:
+        return ()
+    return (f"atp merged everything into a single leaf; algorithm.name = 'ldm' finds a tree with {leaves:,} leaves.",)
+
+
+def reached(ready: TreePrepared) -> list[Reached]:
+    """Where the records lead in earlier trees."""
+    return [(leaves_of(tree, ready.frame), tree.nodes) for tree in ready.earlier if not tree.empty]
+
+
+def _paid(asked: Asked, found: NoisyTree) -> NoisyTree:
+    """Noisy counts with all that they cost a person; settled in the ledger."""
+    from sfumato.dp.events import Grouped
+    from sfumato.pipeline.methods.private.plan import promise_of
+
+    rows, event = asked.plan.input.rows_per_unit, found.event
+    if rows > 1:
+        event = Grouped(part=event, rows=rows, what="all rows of one person")
+    if not promise_of(asked.plan).kept_by(event):
+        raise ClaimRefuted("the counts cost something else than was promised; nothing was written")
+    if asked.charge is not None:
+        ledger, reserved = asked.charge
+        ledger.settle(reserved, event)
+    return replace(found, event=event)
+
+
+def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+    """The documents, a row each."""
+    told, form = tree_of(asked.plan).told, tree_of(asked.plan).form
+    trees = shown_trees(found.outcome, told)
+    most = max(len(tree.leaves) for tree in trees)
+    if form == "rules" and most * (most - 1) // 2 > MOST_PAIRS:
+        raise PlanError(f"tree.form: {most:,} rules are too many to compare each with each; publish a tree")
+    texts = [write_tree(tree) if form == "tree" else write_rules(rules_of(tree)) for tree in trees]
+    return pl.DataFrame({DOCUMENT: texts}, schema={DOCUMENT: pl.String})
+
+
+def shown_trees(found: Forest | NoisyTree, told: str) -> tuple[TreeDocument, ...]:
+    """The trees as they are told: with the counts of every class, or hit and miss alone."""
+    trees = (found.tree,) if isinstance(found, NoisyTree) else found.trees
+    return trees if told == "counts" else tuple(tree.without_counts() for tree in trees)
+
+
+def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> TreeRelease:
+    """Every leaf as it is told is judged, and the meetings of leaves where there are several trees."""
+    ready: TreePrepared = found.prepared
+    shown = shown_trees(found.outcome, tree_of(asked.plan).told)
+    claims = _promised(asked.plan) if ready.structure is not None else _judged(asked.plan, ready, shown)
+    broken = next((one for one in claims if not one.holds), None)
+    if broken is not None:
+        raise ClaimRefuted(f"{broken.model} does not hold {broken.note}; nothing was written")
+    return TreeRelease(
+        kind=kind,
+        plan=asked.plan,
+        prepared=ready,
+        found=found.outcome,
+        shown=shown,
+        earlier=ready.earlier,
+        charge=asked.charge,
+        rows=rows,
+        claims=claims,
+        utility={},
+        algorithm=found.algorithm,
+        why=found.why,
+        advice=found.beside,
+        like=asked.like,
+    )
+
+
+def _judged(plan: Plan, ready: TreePrepared, shown: tuple[TreeDocument, ...]) -> tuple[Claim, ...]:
+    parts, every = single(requirement(plan)), len(shown) + len(plan.attack.earlier)
+    figures = [tree.leaf_figures() for tree in shown]
+    alone = [_worst(part, [part.check(one) for one in figures]) for part in parts]
+    if every < 2:
+        return tuple(alone)
+    verdicts = [judged_together(shown, ready.records, part, reached(ready)) for part in parts]
+    joint = [
+        _claim(part, one, "where leaves of all trees meet", {TOGETHER: every})
+        for part, one in zip(parts, verdicts, strict=True)
+    ]
+    return (*alone, *joint)
+
+
+def _worst(part: TreeRequirement, verdicts: list[Verdict]) -> Claim:
+    pick = max if verdicts[0].sense in ("at most", "below") else min
+    reached = pick(one.reached for one in verdicts)
+    failing = np.concatenate([one.failing for one in verdicts])
+    whole = replace(verdicts[0], reached=reached, failing=failing, holds=not len(failing))
+    return _claim(part, whole, "of every leaf", {})
+
+
+def _claim(part: TreeRequirement, found: Verdict, note: str, more: dict[str, Any]) -> Claim:
+    parameters: dict[str, Any] = plain(asdict(part))  # type: ignore[call-overload]
+    return Claim(
+        model=part.name,
+        parameters={**parameters, **more},
+        holds=found.holds,
+        sense=found.sense,
+        limit=found.limit,
+        reading="value",
+        as_value=found.reached,
+        as_wildcard=found.reached,
+        classes_failing=len(found.failing),
+        note=note,
+    )
+
+
+def _promised(plan: Plan) -> tuple[Claim, ...]:
+    """What was accounted for; counts are not looked at."""
+    from sfumato.pipeline.methods.private.plan import promise_of
+
+    promise = promise_of(plan)
+    value = float(promise.epsilon or promise.amount())
+    return (
+        Claim(
+            model=DIFFERENTIAL,
+            parameters={**promise.to_json(), "neighbours": neighbours(plan.public()["input"])},
+            holds=True,
+            sense="at most",
+            limit=value,
+            reading="value",
+            as_value=value,
+            as_wildcard=value,
+            classes_failing=0,
+            note="accounted for exactly",
+        ),
+    )

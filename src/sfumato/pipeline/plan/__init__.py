@@ -1,0 +1,1 @@
+"""The plan: typed sections, columns, and the record of all."""

@@ -1,0 +1,446 @@
+"""The plan: read from TOML, built from objects, or described in one call."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from sfumato.core.errors import PlanError, listed, unknown_column
+from sfumato.core.input_files import read_text
+from sfumato.core.strict_parsing import read_toml
+from sfumato.metrics.learners import LEARNERS
+from sfumato.pipeline.plan.columns import ColumnPlan, check_shifts, column_plan, refuse_base
+from sfumato.pipeline.plan.evaluation import AttackPlan, FrontierPlan
+from sfumato.pipeline.plan.keys import Keys
+from sfumato.pipeline.plan.sections import (
+    AboutPlan,
+    AlgorithmPlan,
+    CollectionPlan,
+    InputPlan,
+    StreamPlan,
+    Tree,
+    TreePlan,
+)
+from sfumato.tables.frames import from_frame
+from sfumato.tables.hierarchy_files import Paths
+from sfumato.tables.schema import Role
+from sfumato.tables.table import has_times
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.plan.evaluation import AuditPlan
+
+
+# Models and algorithms as objects in a plan: turned into what a plan file would say.
+
+
+_PLAIN = {"k-anonymity": "k", "k-map": "k"}
+"""Models whose key takes a number alone."""
+_KIND = {
+    "distinct-l-diversity": "distinct",
+    "entropy-l-diversity": "entropy",
+    "recursive-l-diversity": "recursive",
+    "simple-l-diversity": "simple",
+}
+
+
+def as_column(column: Any, name: str) -> ColumnPlan:
+    """A column's record, from itself or from a table as in TOML."""
+    return column if isinstance(column, ColumnPlan) else column_plan(Keys.of(column, f"columns.{name}"), name)
+
+
+def privacy_tree(asked: Any) -> Tree:
+    """The [privacy] table, from itself, from one model or from several.
+
+    >>> from sfumato.models import DistinctLDiversity, KAnonymity
+    >>> privacy_tree([KAnonymity(k=5), DistinctLDiversity(l=3, column="ill")])
+    {'k_anonymity': 5, 'l_diversity': {'kind': 'distinct', 'l': 3, 'column': 'ill'}}
+    """
+    if isinstance(asked, Mapping):
+        return asked
+    models = asked if isinstance(asked, list | tuple) else [asked]
+    found: dict[str, list[Any]] = {}
+    for model in models:
+        key, spec = _said(model)
+        found.setdefault(key, []).append(spec)
+    return {key: specs[0] if len(specs) == 1 else specs for key, specs in found.items()}
+
+
+def _said(model: Any) -> tuple[str, Any]:
+    """The key and what stands there for a model."""
+    from sfumato.pipeline.catalog.catalog import catalog
+
+    name = str(getattr(model, "name", ""))
+    if name not in catalog().models or not isinstance(model, catalog().models[name].make):
+        raise PlanError(f"privacy: {model!r} is no model; known are {listed(catalog().models, most=30)}")
+    key = catalog().models[name].key
+    if name in _PLAIN:
+        return key, getattr(model, _PLAIN[name])
+    spec = {one.name: _plain(getattr(model, one.name)) for one in fields(model) if _differs(model, one)}
+    if name == "confidence-bounding":
+        return key, _template(model)
+    spec.pop("paths", None)
+    return key, ({"kind": _KIND[name]} if name in _KIND else {}) | spec
+
+
+def _template(model: Any) -> Any:
+    specs = [_plain(asdict(one)) for one in model.templates]
+    return specs[0] if len(specs) == 1 else specs
+
+
+def sensitive_trees(asked: Any) -> dict[str, Paths]:
+    """The trees over sensitive values that models bring; in a plan they are the hierarchies of their columns."""
+    if isinstance(asked, Mapping):
+        return {}
+    models = asked if isinstance(asked, list | tuple) else [asked]
+    return {one.column: Paths(paths=one.paths) for one in models if getattr(one, "paths", None)}
+
+
+def _differs(model: Any, one: Field[Any]) -> bool:
+    """Whether a field differs from its default."""
+    default = one.default if one.default_factory is MISSING else one.default_factory()
+    return bool(default is MISSING or getattr(model, one.name) != default)
+
+
+def algorithm_tree(asked: Any) -> AlgorithmPlan:
+    """The [algorithm] section, from itself, from a name or from an algorithm.
+
+    >>> from sfumato.algorithms.mondrian import Mondrian
+    >>> algorithm_tree(Mondrian(output="boxes")).options
+    {'output': 'boxes'}
+    """
+    if isinstance(asked, AlgorithmPlan):
+        return asked
+    if isinstance(asked, str):
+        return AlgorithmPlan(name=asked)
+    if isinstance(asked, Mapping):
+        return AlgorithmPlan.of(Keys.of(asked, "algorithm"))
+    from sfumato.pipeline.catalog.catalog import catalog
+
+    for name, part in catalog().algorithms.items():
+        if asked is part.found:
+            return AlgorithmPlan(name=name)
+        if isinstance(part.found, type) and is_dataclass(asked) and isinstance(asked, part.found):
+            said = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked) if _differs(asked, one)}
+            return AlgorithmPlan(
+                name=name, options={key: value for key, value in said.items() if key not in ("epsilon", "rho")}
+            )
+    raise PlanError(f"algorithm: {asked!r} is no algorithm; known are {listed(catalog().algorithms, most=30)}")
+
+
+def _plain(value: Any) -> Any:
+    """A value as TOML has it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+# The plan: what is read, what the columns are, what must hold, what should be kept, how it is searched.
+#
+# The same tree is a TOML file, these records, and the form of a user interface. Models, hierarchies and algorithms may
+# be given as objects; a plan turns them into the tree, so that it reads the same from a file.
+
+
+PURPOSES = ("one-reading", "least-loss")
+"""What ``auto`` may look for; the first is the default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan:
+    """One whole plan."""
+
+    input: InputPlan = field(default_factory=InputPlan)
+    """What is read."""
+    columns: Mapping[str, ColumnPlan]
+    """What the columns are (records, or tables as in TOML); columns not named are dropped."""
+    privacy: Tree
+    """What must hold: model keys and their parameters, or models."""
+    metric: str = "loss"
+    """What should be lost least."""
+    purpose: Literal["one-reading", "least-loss"] = "one-reading"
+    """What ``auto`` looks for: that a value reads the same in every row, or the least loss."""
+    learner: str | None = None
+    """A learner whose errors on the release are to be told in the inside report, if any."""
+    algorithm: AlgorithmPlan = field(default_factory=AlgorithmPlan)
+    """How it is searched: a section, an algorithm's name, or an algorithm."""
+    format: Literal["csv", "parquet", "parts"] | None = None
+    """The released file's format; that of the input when absent. ``parts`` are many Parquet files."""
+    escape_formulas: bool = False
+    """Whether texts that a spreadsheet would run are written with an apostrophe before them, in CSV."""
+    attack: AttackPlan = field(default_factory=AttackPlan)
+    """How the release is attacked before it is written."""
+    frontier: FrontierPlan = field(default_factory=FrontierPlan)
+    """What ``sfumato frontier`` compares; a release does not read it."""
+    collection: CollectionPlan | None = None
+    """By which specification answers were randomized, where they were."""
+    stream: StreamPlan | None = None
+    """How ``sfumato stream`` cuts records that keep coming; a release does not read it."""
+    audit: AuditPlan | None = None
+    """How exact answers are audited, where they are given."""
+    about: AboutPlan = field(default_factory=AboutPlan)
+    """What the report says about the data set, and in which language."""
+    tree: TreePlan | None = None
+    """How a tree is published instead of rows, where one is."""
+    folder: Path = Path()
+    """Where relative file names start."""
+
+    def __post_init__(self) -> None:
+        """Turn objects into the tree, and refuse what the plan cannot say before anything is done."""
+        from sfumato.pipeline.methods import kind_of
+
+        columns = {name: as_column(column, name) for name, column in self.columns.items()}
+        for name, tree in sensitive_trees(self.privacy).items():
+            if name in columns and columns[name].hierarchy is None:
+                columns[name] = replace(columns[name], hierarchy=cast("Any", tree))
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "privacy", privacy_tree(self.privacy))
+        object.__setattr__(self, "algorithm", algorithm_tree(self.algorithm))
+        for name, column in columns.items():
+            column.check(name, self.folder)
+        check_shifts(columns, self.input.unit)
+        if self.escape_formulas and self.output_format != "csv":
+            raise PlanError(
+                f"output.escape_formulas is for CSV, and the release is written as {self.output_format}; "
+                'leave it out, or set output.format = "csv"'
+            )
+        kind = kind_of(self)
+        if self.format == "parts" and kind.name != "table":
+            raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
+        if self.input.weight is not None:
+            _refuse_weight(self, kind.name)
+        if kind.name != "table":
+            refuse_base(columns, kind.name)
+        kind.check(self)
+
+    def __repr__(self) -> str:
+        roles = [str(column.role) for column in self.columns.values()]
+        counted = ", ".join(f"{roles.count(role)} {role}" for role in dict.fromkeys(roles))
+        return f"Plan({counted}; privacy: {', '.join(self.privacy) or 'none'}; algorithm: {self.algorithm.name})"
+
+    @classmethod
+    def of_frame(cls, frame: object, *, quasi: Sequence[str], **said: Any) -> Plan:
+        """A plan for a frame in a notebook: see ``described`` in ``pipeline.plan.plan`` for what can be said."""
+        return described(frame, quasi=quasi, **said)
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Plan:
+        """Read a TOML file; ``overrides`` are ``key.path=value`` with TOML values."""
+        place = Path(path)
+        try:
+            tree = read_toml(read_text(place))
+        except FileNotFoundError:
+            raise PlanError(
+                f"the plan {place} does not exist; `sfumato profile DATA -o plan.toml` drafts one"
+            ) from None
+        except OSError as error:
+            raise PlanError(f"the plan {place} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise PlanError(f"the plan {place} cannot be read: {error}") from error
+        except ValueError as error:
+            raise PlanError(f"the plan {place} is not valid TOML: {error}") from error
+        for override in overrides:
+            _override(tree, override)
+        return cls.parse(tree, folder=place.parent)
+
+    @classmethod
+    def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
+        """Read a plan from nested tables."""
+        top = Keys.of(tree, "")
+        top.only(
+            "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection",
+            "stream", "audit", "tree", "about",
+        )  # fmt: skip
+        columns = Keys.of(tree.get("columns", {}), "columns")
+        if not columns.table and "collection" not in tree:
+            raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
+        utility = Keys.of(tree.get("utility", {}), "utility")
+        utility.only("metric", "purpose", "learner")
+        output = Keys.of(tree.get("output", {}), "output")
+        output.only("format", "escape_formulas")
+        return cls(
+            input=InputPlan.of(Keys.of(tree.get("input", {}), "input")),
+            columns={
+                name: column_plan(Keys.of(value, columns.at(name)), name) for name, value in columns.table.items()
+            },
+            privacy=Keys.of(tree.get("privacy", {}), "privacy").table,
+            metric=utility.text("metric", "loss") or "loss",
+            purpose=cast("Any", utility.one_of("purpose", PURPOSES, PURPOSES[0])),
+            learner=utility.one_of("learner", LEARNERS, LEARNERS[0]) if "learner" in utility.table else None,
+            algorithm=AlgorithmPlan.of(Keys.of(tree.get("algorithm", {}), "algorithm")),
+            format=cast(
+                "Any", output.one_of("format", ("csv", "parquet", "parts"), "csv") if "format" in output.table else None
+            ),
+            escape_formulas=output.flag("escape_formulas", default=False),
+            attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
+            frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
+            collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
+            stream=StreamPlan.of(Keys.of(tree["stream"], "stream")) if "stream" in tree else None,
+            audit=_audit(tree),
+            about=AboutPlan.of(Keys.of(tree.get("about", {}), "about")),
+            tree=TreePlan.of(Keys.of(tree["tree"], "tree")) if "tree" in tree else None,
+            folder=folder,
+        )
+
+    @property
+    def output_format(self) -> Literal["csv", "parquet", "parts"]:
+        """The released file's format: as the plan says, or else like the input."""
+        ends = Path(self.input.path or "").suffixes
+        typed = {".parquet", ".pq"} & set(ends[-1:]) or (self.input.engine and not {".csv", ".tsv"} & set(ends))
+        return self.format or ("parquet" if typed else "csv")
+
+    @property
+    def itemized(self) -> tuple[str, ...]:
+        """The published columns whose cells hold several items; with any, the release is one of sets of items."""
+        return tuple(n for n, c in self.columns.items() if c.itemized and c.role is not Role.DROP)
+
+    def public(self) -> dict[str, Any]:
+        """The plan as the manifest shows it: without any path."""
+        return {
+            "input": {
+                "missing": list(self.input.missing),
+                "on_missing": self.input.on_missing,
+                **({} if self.input.unit is None else {"unit": self.input.unit}),
+                **({} if self.input.rows_per_unit == 1 else {"rows_per_unit": self.input.rows_per_unit}),
+            },
+            "columns": {name: column.public() for name, column in self.columns.items()},
+            "privacy": _without_files(self.privacy),
+            "utility": {
+                "metric": self.metric,
+                **({} if self.purpose == PURPOSES[0] else {"purpose": self.purpose}),
+            },
+            "algorithm": {
+                "name": self.algorithm.name,
+                "max_suppressed": self.algorithm.max_suppressed,
+                "suppressed": self.algorithm.suppressed,
+                "exempt_suppressed": self.algorithm.exempt_suppressed,
+                **{key: value for key, value in self.algorithm.options.items() if key != "secret"},
+            },
+            "attack": {
+                "run": self.attack.run,
+                "attacks": list(self.attack.attacks),
+                "trials": self.attack.trials,
+                "max_risk": self.attack.max_risk,
+                "seconds": self.attack.seconds,
+                "accept": list(self.attack.accept),
+                "earlier": len(self.attack.earlier),
+            },
+            **({"about": self.about.public()} if self.about.public() else {}),
+            **({"output": {"escape_formulas": True}} if self.escape_formulas else {}),
+            **({} if self.collection is None else {"collection": self.collection.public()}),
+            **({} if self.tree is None else {"tree": self.tree.public()}),
+        }
+
+
+def _refuse_weight(plan: Plan, kind: str) -> None:
+    """Refuse weights where nothing reads them, and a column of weights that is protected or hidden as another one."""
+    if kind != "table":
+        raise PlanError(f"input.weight is for releases of tables by groups; this one is {kind}")
+    column = plan.columns.get(str(plan.input.weight))
+    if column is not None and column.role not in (Role.KEEP, Role.DROP):
+        raise PlanError(
+            f"input.weight: {plan.input.weight!r} has role = '{column.role}'; weights are published as they are "
+            "('keep') or not at all ('drop')"
+        )
+
+
+def _audit(tree: Tree) -> AuditPlan | None:
+    if "audit" not in tree:
+        return None
+    from sfumato.pipeline.plan.evaluation import AuditPlan
+
+    return AuditPlan.of(Keys.of(tree["audit"], "audit"))
+
+
+def with_input(plan: Plan, data: Path) -> Plan:
+    """The plan with another data file."""
+    return replace(plan, input=replace(plan.input, path=str(data.resolve())))
+
+
+def _override(tree: dict[str, Any], text: str) -> None:
+    """Set one key of the tree from ``key.path=value``."""
+    key, mark, value = text.partition("=")
+    if not mark or not key.strip():
+        raise PlanError(f"--set {text}: must look like privacy.k_anonymity=10")
+    try:
+        parsed = read_toml(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    except ValueError as error:
+        raise PlanError(f"--set {key.strip()}: {error}") from None
+    put(tree, key.strip(), parsed, where=f"--set {text}")
+
+
+def put(tree: dict[str, Any], key: str, value: Any, *, where: str) -> None:
+    """Set the key at a dotted path; tables on the way are made."""
+    *path, last = key.split(".")
+    node = tree
+    for part in path:
+        node = node.setdefault(part, {})
+        if not isinstance(node, dict):
+            raise PlanError(f"{where}: {part} is not a table")
+    node[last] = value
+
+
+def _without_files(tree: Any) -> Any:
+    """A copy of nested tables without the names of files, and without whose budget was spent."""
+    if isinstance(tree, Mapping):
+        return {key: _without_files(value) for key, value in tree.items() if key not in ("file", "ledger", "analyst")}
+    return [_without_files(value) for value in tree] if isinstance(tree, list) else tree
+
+
+# A plan described in one call, for a notebook: columns by their role, models as objects, hierarchies by their look.
+
+
+def described(
+    frame: object,
+    *,
+    quasi: Sequence[str],
+    models: Any,
+    sensitive: Sequence[str] = (),
+    target: str | None = None,
+    keep: Sequence[str] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+    algorithm: Any = "auto",
+    metric: str = "loss",
+    max_suppressed: float = 0.0,
+    missing: Sequence[str] = (),
+    seed: int | None = None,
+    **more: Any,
+) -> Plan:
+    """The plan for a frame; a quasi-identifier without a hierarchy gets one that fits the look of its values.
+
+    ``models`` are models or a [privacy] table; ``algorithm`` is a name or an algorithm; ``more`` are other sections of
+    a plan. Columns that are not named are dropped.
+    """
+    from sfumato.pipeline.profile.suggestions import DATES, plain_tree, read_off
+
+    table = from_frame(frame, missing=tuple(missing))
+    roles = {
+        **dict.fromkeys(quasi, Role.QUASI),
+        **dict.fromkeys(sensitive, Role.SENSITIVE),
+        **dict.fromkeys(keep, Role.KEEP),
+        **({} if target is None else {target: Role.TARGET}),
+    }
+    given = dict(hierarchies or {})
+    columns = {}
+    for name, role in roles.items():
+        if name not in table.names:
+            raise unknown_column(name, table.names, where=str(role))
+        tree, seen, dated = given.get(name), False, role is Role.QUASI and has_times(table.frame[name])
+        if role is Role.QUASI and tree is None:
+            tree = DATES if dated else plain_tree(table.column(name))
+            seen = read_off(tree)
+        columns[name] = ColumnPlan(
+            role=role, type="date" if dated else None, hierarchy=tree, domain_from="profile" if seen else "declared"
+        )
+    how = algorithm_tree(algorithm)
+    return Plan(
+        input=InputPlan(missing=tuple(missing)),
+        columns=columns,
+        privacy=models,
+        metric=metric,
+        algorithm=AlgorithmPlan(name=how.name, options=how.options, max_suppressed=max_suppressed, seed=seed),
+        **more,
+    )

@@ -1,0 +1,1 @@
+"""A table examined before a plan is written, and a draft plan for it."""

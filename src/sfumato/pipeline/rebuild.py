@@ -1,0 +1,163 @@
+"""Making a bundle again from the original and the plan: what rows alone cannot show, the steward can recompute.
+
+Rows and figures must be the same; only chance may differ. Rows come in another order, numbers that tell people apart
+are drawn anew, and attacks pick other people. An attack differs where the two rates are more than five standard
+deviations and a fiftieth apart: of a million honest ones, fewer than one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato.bundles.files import part_files
+from sfumato.bundles.provenance import Check, leaves, rounded, same
+from sfumato.bundles.verify import DATA, tables_of
+from sfumato.core.run_context import Work
+from sfumato.core.scratch import temporary
+from sfumato.pipeline.methods import kind_stated
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.release import write_data
+from sfumato.tables.schema import Role
+
+_OTHER_DAY = (
+    "made",
+    "sfumato",
+    "versions",
+    "sha256",
+    "report",
+    "data/sha256",
+    "data/parts",
+    "data/apart/sha256",
+    "paid",
+)
+"""What a release states that is made on another day, by another version, or with its rows in another order."""
+_AUDIT = ("attacks", "attacks_not_made")
+_SPREAD, _APART = 5.0, 0.02
+
+
+def made_again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
+    """The plan is the one that the manifest states, and with the original it gives what the bundle states."""
+    yield _differing("plan of the steward", plan.public(), manifest["plan"])
+    yield from kind_stated(manifest).again(folder, manifest, plan, original, work)
+
+
+def same_release(
+    folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work
+) -> Iterable[Check]:
+    """A release that is made again has the same rows and states the same."""
+    from sfumato.pipeline.release import release
+
+    made = release(plan, original, work=work)
+    with temporary("verify") as place:
+        body = write_data(made, place)
+        if "parts" in body["data"] and "parts" in manifest["data"]:
+            yield _same_parts((place, body), (folder, manifest))
+            now = then = dict[str, pl.DataFrame]()
+        else:
+            now, then = _frames(place, body), _frames(folder, manifest)
+    yield same("files of the release", sorted(now), sorted(then))
+    for stem in sorted({*now} & {*then}):
+        mine, theirs = (_comparable(one, manifest) for one in (now[stem], then[stem]))
+        detail = f"{theirs.height:,} rows, as the original gives them"
+        alike = mine.columns == theirs.columns and mine.equals(theirs)
+        if not alike:
+            detail = "the original and the plan give other rows"
+        yield Check(what=f"rows of {stem}", holds=alike, detail=detail)
+    yield _differing("what is stated about the release", _lasting(body), _lasting(manifest))
+    yield from _audits(body, manifest)
+
+
+def _same_parts(*bundles: tuple[Path, Mapping[str, Any]]) -> Check:
+    """Whether two releases in many files have the same rows, in any order; DuckDB counts them in bounded memory."""
+    from sfumato.bundles.part_counts import uneven_rows
+
+    (mine, body), (folder, manifest) = bundles
+    apart = uneven_rows(part_files(mine, body["data"]), part_files(folder, manifest["data"]), manifest["data"])
+    rows = manifest["data"]["rows"]
+    detail = "the original and the plan give other rows" if apart else f"{rows:,} rows, as the original gives them"
+    return Check(what=f"rows of {DATA}", holds=not apart, detail=detail)
+
+
+def _frames(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+    """The rows of a bundle's tables; those of many parts are brought together, as one bundle lies beside the other."""
+    if "parts" in manifest["data"]:
+        return {DATA: pl.concat([pl.read_parquet(one, glob=False) for one in part_files(folder, manifest["data"])])}
+    return {stem: table.frame for stem, table in tables_of(folder, manifest).items()}
+
+
+def _comparable(rows: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:
+    """Rows as sorted texts; numbers that are drawn at random are replaced by what they hold together, or left out."""
+    missing = next(iter(manifest["data"].get("missing", ())), "")
+    cells = [
+        pl.col(name).list.join("|") if isinstance(kind, pl.List) else pl.col(name).cast(pl.String)
+        for name, kind in rows.schema.items()
+    ]
+    texts = rows.select(cells).fill_null(missing)
+    apart = manifest["data"].get("apart")
+    unit = next((one["name"] for one in manifest["data"]["columns"] if one["role"] == Role.UNIT), None)
+    if apart is not None:
+        texts = texts.drop(apart["group"])
+        if apart["column"] in texts.columns:
+            texts = texts.group_by(apart["column"]).agg(pl.all().cast(pl.Int64).sum())
+    elif unit is not None:
+        others = [name for name in texts.columns if name != unit]
+        whole = pl.concat_str(others, separator="\x1f").sort().str.join("\x1e").over(unit)
+        texts = texts.with_columns(whole.alias(unit))
+    return texts.sort(texts.columns)
+
+
+def _lasting(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest states, path by path, but for what differs from day to day and what attacks found."""
+    left_out = (*_OTHER_DAY, *_AUDIT)
+    return {
+        path: value
+        for path, value in leaves(body)
+        if not any(path == name or path.startswith(f"{name}/") for name in left_out)
+    }
+
+
+def _differing(what: str, found: Any, said: Any) -> Check:
+    mine, theirs = (dict(leaves(one)) for one in (found, said))
+    apart = [path for path in {**mine, **theirs} if rounded(mine.get(path)) != rounded(theirs.get(path))]
+    if not apart:
+        return Check(what=what, holds=True, detail=f"{len(theirs)} values, all the same")
+    path = apart[0]
+    told = f"{path or 'it'} is {mine.get(path, 'nothing')!r}, and the bundle states {theirs.get(path, 'nothing')!r}"
+    more = f"; {len(apart) - 1} more differ" if len(apart) > 1 else ""
+    return Check(what=what, holds=False, detail=told[:400] + more)
+
+
+def _audits(body: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterable[Check]:
+    """The same attacks were made or not made, with rates that only chance sets apart."""
+    now, then = ({one["attack"]: one for one in each["attacks"]} for each in (body, manifest))
+    yield same(
+        "attacks of the release",
+        sorted({*then, *manifest["attacks_not_made"]}),
+        sorted({*now, *body["attacks_not_made"]}),
+    )
+    wrong = [name for name in then if name in now and _far(now[name], then[name])]
+    left_out = manifest["attacks_not_made"]
+    wrong += [name for name in now if name in left_out and not left_out[name].startswith("the time")]
+    detail = f"other rates: {', '.join(wrong)}" if wrong else f"{len(then)} attacks, each as often right as stated"
+    yield Check(what="rates of the attacks", holds=not wrong, detail=detail)
+
+
+def _far(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if any(one[key] != other[key] for key in ("threat", "knows", "does", "limit")):
+        return True
+    for run in ("target", "naive"):
+        here, there = one[run]["rate"], other[run]["rate"]
+        if here is None or there is None:
+            if here != there:
+                return True
+            continue
+        mean = (here + there) / 2
+        spread = sqrt(mean * (1 - mean) * sum(1 / max(each[run]["trials"], 1) for each in (one, other)))
+        if abs(here - there) > _SPREAD * spread + _APART:
+            return True
+    return False

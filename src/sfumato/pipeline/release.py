@@ -1,0 +1,554 @@
+"""The one pipeline of every release: read, count, search, recode, judge, attack, write, report, verify."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from sfumato.bundles.checks.consistency import CUT_SHORT, SEEDED
+from sfumato.bundles.files import MANIFEST, REPORT, refuse_existing, sha256
+from sfumato.bundles.manifest.document import SCHEMA, dump, load, plain, seal
+from sfumato.bundles.manifest.linked import is_linked
+from sfumato.bundles.provenance import Verification
+from sfumato.bundles.pseudonyms import Pseudonyms
+from sfumato.bundles.signatures import Card, Signer, sign
+from sfumato.bundles.staging import staged
+from sfumato.bundles.verify import Reader, tables_of, verify_bundle
+from sfumato.core.claims import Claim, titled
+from sfumato.core.errors import BundleError, ClaimRefuted, PlanError
+from sfumato.core.extras import require
+from sfumato.core.run_context import BY_TIME, Work
+from sfumato.core.scratch import page_of
+from sfumato.core.short_repr import Brief
+from sfumato.core.staging import write_private, write_whole
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods import kind_of, kind_stated
+from sfumato.pipeline.methods.method import Asked, Audit, opening_of
+from sfumato.pipeline.plan.plan import Plan
+from sfumato.pipeline.plan_checks import plan_checks
+from sfumato.reports.language import speaking
+from sfumato.reports.outline import Outline
+from sfumato.reports.pages import begun
+from sfumato.tables.csv_files import escaped, formula_columns, told_formulas
+from sfumato.tables.files import rendered
+from sfumato.tables.frames import to_native
+from sfumato.tables.table import Table, plain_cells
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.apply import Applied, Outside
+    from sfumato.pipeline.methods.method import Kind
+
+
+# A release: data that every kind has in common. What the kinds differ in, ``release.kind`` knows.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Release:
+    """Released rows with what they were found to meet; writing it makes a bundle."""
+
+    kind: Kind
+    """What kind of release it is."""
+    plan: Plan
+    """The plan it was made by."""
+    rows: pl.DataFrame
+    """The released rows."""
+    claims: tuple[Claim, ...]
+    """What they meet."""
+    utility: Mapping[str, float]
+    """What they lost."""
+    algorithm: str
+    """The algorithm that found them."""
+    why: str
+    """Why that algorithm."""
+    audit: Audit = field(default_factory=Audit)
+    """What attacks found."""
+    like: object = None
+    """The frame that came in."""
+
+    @property
+    def height(self) -> int:
+        """How many released rows there are."""
+        return self.rows.height
+
+    @property
+    def frame(self) -> object:
+        """The released rows as the same kind of frame that came in."""
+        return self.rows if self.like is None else to_native(self._with_nulls(), self.like)
+
+    def _with_nulls(self) -> pl.DataFrame:
+        """The released rows with nulls for missing values, where nulls came in and only files need a text for them."""
+        published = getattr(self, "published", None)
+        if published is None or self.plan.input.missing or not published.missing:
+            return self.rows
+        texts = [self.rows[name] for name in self.rows.columns if self.rows[name].dtype in (pl.String, pl.Categorical)]
+        mark = published.missing[0]
+        return self.rows.with_columns(one.cast(pl.String).replace(mark, None).cast(one.dtype) for one in texts)
+
+    @property
+    def marks(self) -> list[str]:
+        """Warnings that belong to the release."""
+        seeded = [SEEDED] if self.plan.algorithm.seed is not None else []
+        return [*seeded, *([CUT_SHORT] if self.effort.get("stopped") == BY_TIME else [])]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the steward must know before the release is written; it may depend on values that the release hides."""
+        return []
+
+    @property
+    def effort(self) -> Mapping[str, int | float | str]:
+        """What the search did, where it tells."""
+        return {}
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        force: bool = False,
+        inside: str | Path | None = None,
+        signer: Signer | None = None,
+        work: Work | None = None,
+    ) -> Verification:
+        """Write the bundle: complete and verified from its bytes, or not at all; with ``inside``, that report too.
+
+        A ``signer`` signs it.
+        """
+        return write(self, folder, force=force, inside=inside, signer=signer, work=work)
+
+    def parts_into(self, folder: Path) -> dict[str, Any] | None:
+        """Put the rows into a bundle where they are many files; what its manifest states about them, or None."""
+        return None
+
+    def about_to_appear(self, folder: Path) -> None:
+        """Whatever must be noted elsewhere before the verified bundle appears at its place."""
+
+    def checked(self, folder: Path) -> Verification:
+        """Put the bundle's files but for the report into an empty folder, and verify them from their bytes.
+
+        This is a trial: as strict as a bundle that is handed out, and sooner done.
+        """
+        write_manifest(folder, write_data(self, folder))
+        return verify_written(folder, None)
+
+    def report(self, *, inside: bool = False, form: Form = "html", work: Work | None = None) -> str:
+        """The report as one HTML page, as text or as JSON.
+
+        The inside one shows the original's figures and must not be published.
+        """
+        work, (manifest, tables) = work or Work(), unwritten(self)
+        page = inside_page(self, manifest, work) if inside else public_page(self.kind, manifest, tables, work)
+        return in_form(page, form)
+
+    def write_inside(self, path: str | Path, *, work: Work | None = None) -> None:
+        """Write the steward's own report; it shows the original's figures and must not be published."""
+        write_whole(Path(path), self.report(inside=True, work=work), private=True)
+
+    def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
+        """New records under the same recoding; values outside the domain are refused, starred or left out."""
+        from sfumato.pipeline.apply import no_rule
+
+        raise no_rule(self.algorithm)
+
+    def __repr__(self) -> str:
+        claims = ", ".join(titled(one.model, one.parameters) for one in self.claims)
+        shape = f"{self.height:,} rows, {self.rows.width} columns"
+        return f"{type(self).__name__}({shape}, by {self.algorithm}: {claims})"
+
+    def _repr_html_(self) -> str:
+        """Claims, and what was done to the columns, for a notebook; no value of the original."""
+        from sfumato.reports.pages import card
+
+        told = self.kind.summary(self)
+        claims = [(titled(one.model, one.parameters), one.holds, one.reached) for one in self.claims]
+        return card(repr(self), claims, told.changes, self.marks)
+
+
+# Reports as pages: in the language of the plan, each with its first paragraph.
+
+
+Form = Literal["html", "text", "json"]
+
+
+def public_page(kind: Kind, manifest: Mapping[str, Any], tables: Mapping[str, Any], work: Work) -> str:
+    """The report of a bundle, made from its manifest and its tables and from nothing else."""
+    with _begun(kind, manifest):
+        return kind.public_page(manifest, tables, work)
+
+
+def inside_page(made: Release, manifest: Mapping[str, Any], work: Work) -> str:
+    """The steward's own report."""
+    if made.kind.inside_page is None:
+        raise PlanError(f"a {type(made).__name__} has no inside report: nothing would cover what it tells")
+    with _begun(made.kind, manifest):
+        return made.kind.inside_page(made, work)
+
+
+def report_of(folder: Path, *, language: str | None = None, form: Form = "html") -> str:
+    """The report of a bundle that verifies, made again from its bytes; in another language where one is asked for."""
+    from sfumato.pipeline.methods import kind_stated
+
+    if (wrong := verify(folder).wrong) is not None:
+        raise ClaimRefuted(f"{folder}: {wrong.what} does not hold ({wrong.detail}); no report is made of it")
+    manifest = load(folder / MANIFEST)
+    if language is not None:
+        plan = manifest.get("plan", {})
+        manifest["plan"] = {**plan, "about": {**plan.get("about", {}), "language": language}}
+    page = public_page(kind_stated(manifest), manifest, tables_of(folder, manifest), Work())
+    return in_form(page, form)
+
+
+def in_form(page: str, form: Form) -> str:
+    """A page as it is, as text or as JSON: the same content."""
+    if form == "html":
+        return page
+    outline = Outline.of(page)
+    return outline.text() if form == "text" else json.dumps(outline.to_json(), indent=2, ensure_ascii=False)
+
+
+@contextmanager
+def _begun(kind: Kind, manifest: Mapping[str, Any]) -> Iterator[None]:
+    language = manifest.get("plan", {}).get("about", {}).get("language", "en")
+    with speaking(language), begun(opening_of(kind, manifest)):
+        yield
+
+
+# The files of a bundle: data, manifest, report.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Written(Brief):
+    """What was made from the bytes of a bundle's data files."""
+
+    page: str
+    """The report."""
+    tables: Mapping[str, Table]
+    """The tables as they were read back."""
+
+
+def write_data(made: Release, folder: Path) -> dict[str, Any]:
+    """Write the data files into an empty folder; what the manifest states about them is returned."""
+    parts = made.parts_into(folder)
+    if parts is not None:
+        return stated(made, {parts["file"]: parts["sha256"]}, parts["parts"])
+    digests = {}
+    for stem, rows in made.kind.files(made).items():
+        path = folder / f"{stem}.{ending_of(made)}"
+        if made.kind.ending is not None:
+            path.write_text("\n".join([*rows.to_series().to_list(), ""]), encoding="utf-8", newline="\n")
+            digests[path.name] = sha256(path)
+            continue
+        plain = rows if made.plan.output_format == "csv" else rows.select(map(plain_cells, rows.iter_columns()))
+        path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else plain, path.name))
+        digests[path.name] = sha256(path)
+    return stated(made, digests)
+
+
+def ending_of(made: Release) -> str:
+    """How the names of its data files end."""
+    return made.kind.ending or made.plan.output_format
+
+
+def formula_notes(made: Release) -> list[str]:
+    """What the steward should know before they open a CSV file with a spreadsheet."""
+    if ending_of(made) != "csv" or made.plan.escape_formulas:
+        return []
+    risky = [name for rows in made.kind.files(made).values() for name in formula_columns(rows)]
+    return [told_formulas(risky)] if risky else []
+
+
+def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> Written:
+    """Make the report from the manifest and from the bytes of the data files, write it, and return both."""
+    tables = tables_of(folder, body)
+    page = public_page(kind, body, tables, work)
+    (folder / REPORT).write_text(page, encoding="utf-8")
+    body["report"] = {"file": REPORT, "sha256": sha256(folder / REPORT)}
+    return Written(page=page, tables=tables)
+
+
+def write_manifest(folder: Path, body: Mapping[str, Any]) -> None:
+    """Seal the manifest and write it; it names the digests of the other files, and so it comes last."""
+    (folder / MANIFEST).write_text(dump(seal(body)), encoding="utf-8")
+
+
+def stated(made: Release, files: Mapping[str, str], parts: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
+    """What the bundle states about itself, without report and seal; ``files`` are the data files' digests by name.
+
+    ``parts`` are the files of a folder, where the data are in many.
+    """
+    kind = made.kind
+    body: dict[str, Any] = plain(
+        {
+            "sfumato": __version__,
+            "schema": SCHEMA,
+            "kind": kind.name,
+            "made": datetime.now(UTC).date().isoformat(),
+            "marks": made.marks,
+            "plan": made.plan.public(),
+            **kind.manifest(made, files),
+        }
+    )
+    if parts:
+        body["data"]["parts"] = plain(parts)
+    return body
+
+
+def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the bundle of a release would state, and its tables, before anything is written."""
+    files: Mapping[str, Any] = made.kind.files(made)
+    if made.plan.output_format == "parts":
+        from sfumato.pipeline.methods.table.parts import unwritten_parts
+
+        return unwritten_parts(made)
+    body = stated(made, {f"{stem}.{ending_of(made)}": "" for stem in files})
+    missing = tuple(body["data"].get("missing", ()))
+    return body, {stem: Table(frame=rows, missing=missing) for stem, rows in files.items()}
+
+
+def versions(*names: str) -> dict[str, str]:
+    """The versions of Python and of the packages that a release was made with."""
+    return {"python": platform.python_version()} | {name: _version_of(name) for name in names}
+
+
+@cache
+def _version_of(name: str) -> str:
+    """Looked up once: a stream writes many bundles."""
+    return version_of(name)
+
+
+def as_written(rows: pl.DataFrame, format_: str, missing: Sequence[str]) -> pl.DataFrame:
+    """The rows as their file has them: a text file has no nulls, so the missing marker is written."""
+    holes = [name for name in rows.columns if rows[name].null_count()]
+    if format_ != "csv" or not holes:
+        return rows
+    return rows.with_columns(pl.col(holes).cast(pl.String).fill_null(missing[0]))
+
+
+def refuse_output(folder: Path, inside: Path | None, *, force: bool) -> None:
+    """Refuse an output folder, or a place of the inside report, before any work is done."""
+    refuse_existing(folder, force=force)
+    if inside is not None and folder.resolve() in inside.resolve().parents:
+        raise BundleError(
+            f"the inside report {inside} must not lie inside the bundle {folder}: it is not to be published"
+        )
+    if inside is not None and inside.exists() and not force:
+        raise BundleError(f"{inside} exists already; name another file with --inside, or replace it with --force")
+    for path in (folder, *([] if inside is None else [inside])):
+        parent = next(p for p in path.resolve().parents if p.exists())
+        if not parent.is_dir() or not os.access(parent, os.W_OK):
+            raise BundleError(f"{path} cannot be written: {parent} is not a writable folder")
+
+
+def refuse_key_inside(plan: Plan, folder: Path) -> None:
+    """Refuse to write a bundle around the key of its pseudonyms or of its shifted dates."""
+    for name, column in plan.columns.items():
+        for said, tree in (("pseudonym", column.pseudonym), ("shift", column.shift)):
+            if tree is not None and folder.resolve() in (plan.folder / tree["key_file"]).resolve().parents:
+                raise PlanError(f"columns.{name}.{said}.key_file: the key must not lie inside the bundle {folder}")
+
+
+# Verification with the catalog and the kinds of this installation.
+
+
+def verify(
+    folder: str | Path, *, signer: Card | str | Path | None = None, rules: str | Path | None = None
+) -> Verification:
+    """Re-read a bundle's files, check every claim and make the report again; a broken plugin is no fault of a bundle.
+
+    ``signer`` is the card of whoever must have signed the bundle. A folder of batches is verified with all of them,
+    and so is one of linked tables.
+    ``rules`` is the file of the rules that a sanitized
+    release hides: the commitments are opened, and the rules are looked for in the written records.
+    """
+    card = signer if signer is None or isinstance(signer, Card) else Card.load(Path(signer))
+    if _has_batches(Path(folder)):
+        from sfumato.bundles.checks.condensed import verify_stream
+
+        if rules is not None:
+            raise BundleError(f"{folder}: the batches of a stream hide no rules; leave --rules out")
+        return verify_stream(Path(folder), lambda batch: _verified(batch, _page, card))
+    if is_linked(Path(folder) / MANIFEST):
+        from sfumato.bundles.checks.linked import verify_linked
+
+        return verify_linked(Path(folder), lambda bundle: _verified(bundle, _page, card), catalog().model, card)
+    found = _verified(Path(folder), _page, card)
+    return found if rules is None else _opened(Path(folder), found, Path(rules))
+
+
+def _opened(folder: Path, found: Verification, path: Path) -> Verification:
+    """What was verified, and that the rules of a file are those that are hidden."""
+    from sfumato.bundles.checks.sanitized import UNOPENED, HiddenRules, opened
+
+    rules = HiddenRules.load(path, where="--rules")
+    manifest = load(folder / MANIFEST, sealed=False)
+    if manifest["kind"] != "sanitized":
+        raise BundleError(f"{folder}: hides no rules (it is of the kind {manifest['kind']}); leave --rules out")
+    if not found.holds:
+        return found
+    more = tuple(opened(manifest, tables_of(folder, manifest)["data"], rules))
+    remarks = tuple(one for one in found.remarks if one.what != UNOPENED)
+    stated = tuple(one for one in found.stated if not one.path.startswith("hiding/"))
+    return replace(found, checks=(*found.checks, *more), remarks=remarks, stated=stated)
+
+
+def _has_batches(folder: Path) -> bool:
+    """Whether a folder holds batches of a stream instead of a bundle."""
+    if (folder / MANIFEST).exists() or not folder.is_dir():
+        return False
+    from sfumato.bundles.checks.condensed import is_stream
+
+    return is_stream(folder)
+
+
+def verify_again(
+    folder: str | Path,
+    *,
+    plan: Plan,
+    original: object = None,
+    signer: Card | str | Path | None = None,
+    work: Work | None = None,
+) -> Verification:
+    """Verify a bundle and make it again from the original and the plan; for the steward, who has both."""
+    from sfumato.pipeline.rebuild import made_again
+
+    found = verify(folder, signer=signer)
+    manifest = load(Path(folder) / MANIFEST, sealed=False)
+    more = tuple(made_again(Path(folder), manifest, plan, original, work or Work()))
+    return replace(found, checks=(*found.checks, *more), stated=())
+
+
+def verify_written(folder: Path, read_back: Written | None, card: Card | None = None) -> Verification:
+    """The same for a bundle that was just written, with what was made from its bytes; None: it has no report.
+
+    The files are still those whose bytes were read back: their digests are compared.
+    """
+    if read_back is None:
+        return _verified(folder, None, card)
+    return _verified(folder, lambda *_: read_back.page, card, lambda *_: read_back.tables)
+
+
+def _verified(folder: Path, page: Any, card: Card | None, tables: Any = tables_of) -> Verification:
+    catalog()
+    return verify_bundle(
+        folder,
+        Reader(
+            checks=lambda manifest: kind_stated(manifest).checks, plan=plan_checks, page=page, tables=tables, card=card
+        ),
+    )
+
+
+def _page(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
+    return public_page(kind_stated(manifest), manifest, tables, Work())
+
+
+# The one walk of every release: read, describe, count, search, recode, judge, attack, write, report, verify.
+#
+# Nowhere else do these stages follow each other. What each of them does for a table, for paths and sets, or under
+# differential privacy, the kind of release knows.
+
+
+STAGES = ("read", "count", "search", "recode", "judge", "attack", "write", "report", "verify")
+"""What a watcher hears of, in order; ``describe`` is a part of ``count``."""
+
+
+def release(
+    plan: Plan | object,
+    frame: object = None,
+    *,
+    work: Work | None = None,
+    population: object = None,
+    quasi: Sequence[str] | None = None,
+    search: Callable[[Asked, Any, Work], Any] | None = None,
+    **said: Any,
+) -> Release:
+    """Make a release of a frame, or of the file that the plan names; it is judged and attacked, and not yet written.
+
+    Without a plan, ``release(frame, quasi=[...], models=[...])`` describes one: see ``Plan.of_frame`` for what else can
+    be said. ``search`` takes the place of the plan's algorithm, where several tables are searched together.
+    """
+    if not isinstance(plan, Plan):
+        if quasi is None:
+            raise PlanError("release needs a plan, or a frame with quasi=[...] and models=[...]")
+        plan, frame = Plan.of_frame(plan, quasi=quasi, **said), plan
+    elif quasi is not None or said:
+        raise PlanError(f"release takes a plan or {', '.join(('quasi', *said))}, not both")
+    work = work or Work()
+    kind = kind_of(plan)
+    for module, what in kind.needs:
+        require(module, what)
+    asked = kind.begin(Asked(plan=plan, keys=_keys(plan), like=frame, population=population))
+    with work.stage("read"):
+        rows = kind.read(asked)
+    with work.stage("count"):
+        prepared = kind.prepare(asked, rows)
+    for note in kind.notes(prepared):
+        work.notice(note)
+    found = (search or kind.search)(asked, prepared, work)
+    work.advance("search", 1, 1)
+    with work.stage("recode"):
+        recoded = kind.recode(asked, found)
+    with work.stage("judge"):
+        made = kind.judge(kind, asked, found, recoded)
+    return replace(made, audit=kind.attack(made, work))
+
+
+def write(
+    made: Release,
+    folder: str | Path,
+    *,
+    force: bool = False,
+    inside: str | Path | None = None,
+    signer: Signer | None = None,
+    work: Work | None = None,
+) -> Verification:
+    """Go on with a release: write, report and verify it from its bytes; a bundle appears whole or not at all.
+
+    With ``inside`` the steward's own report is written there, and appears together with the bundle. With a ``signer``
+    the bundle is signed.
+    """
+    work, place = work or Work(), Path(folder)
+    refuse_key_inside(made.plan, place)
+    for note in formula_notes(made):
+        work.notice(note)
+    with staged(place, force=force, page=None if inside is None else Path(inside)) as inner:
+        with work.stage("write"):
+            body = write_data(made, inner)
+        with work.stage("report"):
+            read_back = write_report(made.kind, inner, body, work)
+            write_manifest(inner, body)
+            if signer is not None:
+                sign(inner, signer)
+            if inside is not None:
+                write_private(page_of(inner), made.report(inside=True, work=work))
+        with work.stage("verify"):
+            checked = verify_written(inner, read_back, card=None if signer is None else signer.card)
+        if (wrong := checked.wrong) is not None:
+            raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
+        made.about_to_appear(place)
+    return replace(checked, folder=place.name)
+
+
+def dimensions(plan: Plan, frame: object = None, *, order: Any = "greedy", work: Work | None = None) -> Any:
+    """What every further quasi-identifier costs: added one by one, each step a release of its own."""
+    return kind_of(plan).dimensions(plan, frame, order=order, work=work or Work())
+
+
+def _keys(plan: Plan) -> dict[str, Pseudonyms]:
+    """The keys of all pseudonymized columns, read before any work is done."""
+    found = {}
+    for name, column in plan.columns.items():
+        if column.pseudonym is not None:
+            said, where = column.pseudonym, f"columns.{name}.pseudonym.key_file"
+            found[name] = Pseudonyms.load(plan.folder / said["key_file"], where=where, bound=said.get("name"))
+    return found

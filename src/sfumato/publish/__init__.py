@@ -1,1 +1,0 @@
-"""The algorithms: each takes a problem and returns a recoding that still has to pass verification."""

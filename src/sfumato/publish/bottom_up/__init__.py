@@ -1,5 +1,0 @@
-"""Bottom-up generalization: labels are joined step by step until the requirement holds."""
-
-from sfumato.publish.bottom_up.generalizer import BottomUp
-
-__all__ = ["BottomUp"]

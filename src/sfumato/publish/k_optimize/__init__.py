@@ -1,1 +1,0 @@
-"""K-Optimize: the best single-dimensional recoding by cuts between ordered values, by set enumeration."""

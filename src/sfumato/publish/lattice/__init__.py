@@ -1,1 +1,0 @@
-"""Full-domain generalization: one level per column, searched in the lattice of all combinations of levels."""

@@ -1,5 +1,0 @@
-"""Release by noisy marginals: rows drawn from a tree model, epsilon-differentially private."""
-
-from sfumato.publish.marginals.noisy_marginals import Marginals
-
-__all__ = ["Marginals"]

@@ -1,1 +1,0 @@
-"""What all pages share: layout, figures, drawings, sentences, findings of attacks."""

@@ -1,1 +1,0 @@
-"""The report of answers that were randomized at the source."""

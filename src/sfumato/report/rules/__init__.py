@@ -1,1 +1,0 @@
-"""Mined rules as pictures."""

@@ -1,1 +1,0 @@
-"""The report of published trees."""

@@ -1,0 +1,19 @@
+"""Compile the templates of all pages ahead: ``python -m sfumato.reports``, once after installing.
+
+Without it the first release compiles those that it needs.
+"""
+
+from __future__ import annotations
+
+from sfumato.reports.pages import environment
+
+
+def main() -> None:
+    """Loading a template keeps its compiled form."""
+    made = environment()
+    for name in made.list_templates(extensions=["j2"]):
+        made.get_template(name)
+
+
+if __name__ == "__main__":
+    main()

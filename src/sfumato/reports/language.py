@@ -1,0 +1,262 @@
+"""The language of a page: translated texts, and numbers as people read them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from itertools import accumulate
+from math import isfinite, isinf, isnan
+from pathlib import Path
+from typing import Any
+from unicodedata import east_asian_width
+
+from sfumato.core.errors import PlanError, listed
+from sfumato.core.strict_parsing import read_toml
+
+# The language of a page. English texts stand in the code and the templates; other languages in one file each.
+#
+# A text is looked up as it stands, with its places in braces; a text that a language does not have stays English. The
+# tests compare every file with every text that can be looked up, so none is missing.
+#
+# Attacks and manifests tell finished English texts, with values in them. The sections of a file whose names begin with
+# ``told`` have these texts with places: whatever fits one is said in the language, and the values stay as they are.
+
+
+LANGUAGES: Mapping[str, str] = {"en": "English", "de": "Deutsch"}
+"""The languages that pages speak, each with its own name."""
+PLACE = Path(__file__).parent / "languages"
+"""Where the texts of languages other than English are."""
+_SPOKEN: ContextVar[str] = ContextVar("language", default="en")
+_MARKS: Mapping[str, Mapping[int, str]] = {"de": {ord(","): ".", ord("."): ","}}
+"""What stands for the marks of thousands and of decimals."""
+_PLACE = re.compile(r"{\w+}")
+_PIECES = re.compile(r"([^{]*)(?:{(\w+)})?")
+_FIGURE = re.compile(r"n\d*")
+_SENTENCE = re.compile(r"(?<=\.) ")
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """While a page is made, whatever is said is said in this language.
+
+    >>> with speaking("de"):
+    ...     said("yes")
+    'ja'
+    """
+    if language not in LANGUAGES:
+        raise PlanError(f"about.language: reports speak {listed(LANGUAGES)}, not {language!r}")
+    before = _SPOKEN.set(language)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(before)
+
+
+def spoken() -> str:
+    """The language that is spoken now."""
+    return _SPOKEN.get()
+
+
+def said(text: str, /, **values: Any) -> str:
+    """A text in the language that is spoken now, with its places filled.
+
+    >>> said("{rows} rows", rows=3)
+    '3 rows'
+    """
+    words = texts(_SPOKEN.get()).get(text.replace("\n", " "), text)
+    return words.format(**values) if values else words
+
+
+def figured(shown: str) -> str:
+    """A figure in English marks, with the marks of the language that is spoken now.
+
+    >>> with speaking("de"):
+    ...     figured("30,162.5")
+    '30.162,5'
+    """
+    return shown.translate(_MARKS.get(_SPOKEN.get(), {}))
+
+
+def retold(text: str) -> str:
+    """A finished English text, of an attack or of a manifest, in the language that is spoken now.
+
+    >>> with speaking("de"):
+    ...     retold("name their income")
+    'income dieser Person zu nennen'
+    """
+    return _retold(text, _SPOKEN.get()) or text
+
+
+def _retold(text: str, language: str) -> str:
+    """What a text is in a language, whole or sentence by sentence; nothing where no sentence is known.
+
+    A sentence of several parts is known if all of them are.
+    """
+    for pattern, other in told(language):
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return other.format(**{name: _placed(name, value, language) for name, value in found.groupdict().items()})
+    parts = _SENTENCE.split(text)
+    if len(parts) > 1:
+        return " ".join(_retold(one, language) or one for one in parts)
+    clauses = [_retold(one, language) for one in text.split("; ")] if "; " in text else []
+    return "; ".join(clauses) if all(clauses) else ""
+
+
+def _placed(name: str, value: str, language: str) -> str:
+    """A value as it stands; in a place called n, n2, ... a figure, and in told, told2, ... a text of its own."""
+    if name.startswith("told"):
+        return _retold(value, language) or value
+    return value.translate(_MARKS.get(language, {})) if _FIGURE.fullmatch(name) else value
+
+
+@cache
+def told(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The finished texts that a language has, as patterns; those with most words of their own come first."""
+    found = _texts(language, told=True)
+    ordered = sorted(found, key=lambda text: -len(_PLACE.sub("", text)))
+    return tuple((_pattern(text), found[text]) for text in ordered)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """What fits a text with places; a place that comes again has the same value."""
+    parts, seen = [], set[str]()
+    for words, name in _PIECES.findall(text):
+        parts.append(re.escape(words))
+        if name:
+            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>.+?)")
+            seen.add(name)
+    return re.compile("".join(parts), re.DOTALL)
+
+
+@cache
+def texts(language: str) -> Mapping[str, str]:
+    """English texts with what they are in a language; nothing for English itself."""
+    return _texts(language, told=False)
+
+
+def _texts(language: str, *, told: bool) -> dict[str, str]:
+    """The texts of the sections whose names begin with ``told``, or of the others."""
+    if language == "en":
+        return {}
+    parts = read_toml((PLACE / f"{language}.toml").read_text(encoding="utf-8"))
+    return {k: v for name, part in parts.items() if name.startswith("told") == told for k, v in part.items()}
+
+
+# Numbers as people read them: 30,162; 0.4 %; 1 in 5; in German 30.162; 0,4 %; 1 von 5.
+
+
+NONE = "\u2013"
+"""Where there is no number."""
+GAP = "\u00a0"
+"""The space between a number and its unit, where a line never breaks."""
+_MINUS = "\u2212"
+
+
+def count(value: float) -> str:
+    """A whole number with its thousands set apart.
+
+    >>> count(30162)
+    '30,162'
+    """
+    return figured(f"{value:,.0f}") if isfinite(value) else number(value)
+
+
+def share(value: float) -> str:
+    """A share as a percentage that never rounds to none or to all.
+
+    >>> [share(each).replace(GAP, " ") for each in (0, 0.0001, 0.004, 0.5, 0.99999, 1)]
+    ['0 %', '< 0.1 %', '0.4 %', '50 %', '> 99.9 %', '100 %']
+    """
+    if not isfinite(value):
+        return number(value)
+    if 0 < value < 0.001:
+        return figured(f"<{GAP}0.1{GAP}%")
+    if 0.999 < value < 1:
+        return figured(f">{GAP}99.9{GAP}%")
+    return figured(f"{value * 100:.1f}".removesuffix(".0")) + f"{GAP}%"
+
+
+def odds(value: float) -> str:
+    """A chance as one in so many.
+
+    >>> [odds(each).replace(GAP, " ") for each in (0.2, 1, 0.3, 0)]
+    ['1 in 5', '1 in 1', '1 in 3.3', 'none']
+    """
+    if not isfinite(value) or value <= 0:
+        return said("none")
+    among = 1 / value
+    return one_in(figured(f"{among:,.1f}".removesuffix(".0")) if among < 10 else count(among))
+
+
+def one_in(many: str) -> str:
+    """A chance of one in so many, where no line breaks."""
+    return said("1 in {n}", n=many).replace(" ", GAP)
+
+
+def number(value: float, *, digits: int = 4) -> str:
+    """Any number in a few digits; whole numbers in full.
+
+    >>> number(7.0), number(0.123456), number(float("inf")), number(1234567)
+    ('7', '0.1235', '∞', '1,234,567')
+    """
+    if isnan(value):
+        return NONE
+    if isinf(value):
+        return "∞" if value > 0 else f"{_MINUS}∞"
+    if abs(value) < 1e15 and value == round(value):
+        return figured(f"{value:,.0f}").replace("-", _MINUS)
+    places = max(0, digits - 1 - _magnitude(value))
+    shown = _trimmed(f"{value:,.{min(places, 14)}f}") if abs(value) >= 1e-6 else f"{value:.2e}"
+    return figured(shown).replace("-", _MINUS)
+
+
+def apart(value: float, limit: float) -> str:
+    """A number in as many digits as it takes to tell it from a limit that it does not equal.
+
+    >>> apart(0.2000001, 0.2), apart(0.15, 0.2)
+    ('0.2000001', '0.15')
+    """
+    for digits in range(4, 13):
+        shown = number(value, digits=digits)
+        if value == limit or shown != number(limit, digits=digits):
+            return shown
+    return shown
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufdd0-\ufdef\ufffe\uffff]"
+)
+"""Characters that are not there for a reader: controls, marks that turn the direction of writing, and no characters."""
+
+
+def seen(text: str) -> str:
+    r"""A text with a blank for every character that nobody sees but that changes how the others read.
+
+    >>> seen("a\0b"), seen("1\u202e23"), seen("böse")
+    ('a b', '1 23', 'böse')
+    """
+    return _UNSEEN.sub(" ", text)
+
+
+def label(text: str, *, most: int = 60) -> str:
+    r"""A name or a value in one printable line of bounded width; an empty one is said to be so.
+
+    >>> label("a\nb"), label(""), label("x" * 9, most=4)
+    ('a b', '(empty)', 'xxx…')
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
+    ends = list(accumulate(2 if east_asian_width(c) in "WF" else 1 for c in line))
+    return (line if not ends or ends[-1] <= most else line[: bisect_right(ends, most - 1)] + "…") or said("(empty)")
+
+
+def _trimmed(shown: str) -> str:
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def _magnitude(value: float) -> int:
+    return int(f"{abs(value):e}".rpartition("e")[2])

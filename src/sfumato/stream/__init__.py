@@ -1,1 +1,0 @@
-"""Condensation of data that never ends: groups kept as moments, batches that are published once, state that lasts."""

@@ -1,1 +1,0 @@
-"""Re-checking a release from its written bytes and its manifest, trusting nothing else."""

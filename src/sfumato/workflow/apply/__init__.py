@@ -1,1 +1,0 @@
-"""A recoding that was found on one table, applied to records that were not there."""

@@ -1,1 +1,0 @@
-"""Differentially private releases that several parties make together: terms, protocols, what becomes a bundle."""

@@ -1,1 +1,0 @@
-"""Looking at a table before anything is decided, and drafting a plan."""
